@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from bench.local_server import ROOT
-from cupel_core.interfaces.examples import SchemaExamples
+from cupel_core.interfaces.schema_examples import SchemaExamples
 from page import app as page
 from tools.openapi_changes import resolve
 

@@ -98,7 +98,7 @@ class OperationMethods(Transport):
     def create_branch(self, chat_id: str, fork: Json) -> Json:
         """Fork a branch.
 
-        It shares what was said up to the fork. Whatever is changed later in one branch, no other shows.
+        The branch shares all messages up to the fork. A later change in one branch does not appear in others.
         """
         return self._send("POST", f"/chats/{segment(chat_id)}/branches", fork, has_key=True)
 
@@ -118,8 +118,8 @@ class OperationMethods(Transport):
     ) -> list[Json]:
         """List the artifacts that operations have stored.
 
-        Returns those of the chat's profile unless another is named. Artifacts with the usage `internal` are left out
-        unless `include` names them.
+        Returns the artifacts of the chat's profile unless another is named. Artifacts with the usage `internal` are
+        left out unless `include` names them.
         """
         return list(
             self._get(
@@ -429,8 +429,8 @@ class OperationMethods(Transport):
     def create_file(self, file: Json) -> Json:
         """Announce a file and get the address for its upload.
 
-        The id follows from the content: announcing it again changes nothing, and content that is there needs no upload.
-        Send the content to `upload.url`, then complete the file.
+        The id follows from the content: announcing it again changes nothing, and stored content needs no upload. Send
+        the content to `upload.url`, then complete the file.
         """
         return self._send("POST", "/files", file, is_repeatable=True)
 
@@ -720,7 +720,7 @@ class OperationMethods(Transport):
     def list_run_cases(self, run_id: str, *, model: str | None = None, prompt_id: str | None = None) -> Pages:
         """List the results of a run by case: a row per scenario and persona, a cell per target and prompt.
 
-        Of a run with many targets, prompts and repeats, a page may have fewer rows than `limit`.
+        A page may have fewer rows than `limit` if the run has many targets, prompts and repeats.
         """
         return self._pages(f"/runs/{segment(run_id)}/cases", model=model, promptId=prompt_id)
 
@@ -776,8 +776,8 @@ class OperationMethods(Transport):
     def create_scale_run(self, scale_run: Json) -> Json:
         """Start a scale run: many conversations with one system prompt.
 
-        A run like any other, of a definition that is found by its content, or created. Default evaluators check each
-        conversation; see docs/scale.md.
+        Start a run of a definition that is found by its content, or created. Default evaluators check each
+        conversation; see docs/agents.md.
         """
         return self._send("POST", "/scale-runs", scale_run, has_key=True)
 
@@ -826,7 +826,7 @@ class OperationMethods(Transport):
     ) -> TaggedJson:
         """Update a scenario in the next version of its definition.
 
-        Its id stays; earlier versions and their runs keep it as it was.
+        Its id stays. Earlier versions and their runs keep the previous content.
         """
         return self._send(
             "PATCH",
@@ -881,7 +881,7 @@ class OperationMethods(Transport):
     def get_budgets(self) -> Json:
         """Get what is used of the workspace's budgets for the day and the month.
 
-        Their limits are `budgets` of the settings. Calls are counted while there is a limit.
+        The limits are `budgets` of the settings. Calls are counted while there is a limit.
         """
         return self._get("/budgets")
 

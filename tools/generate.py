@@ -21,6 +21,7 @@ GENERATED = (
     "shared/cupel_core/interfaces/graphql/types.graphql",
     "shared/cupel_core/interfaces/mcp_tools.json",
     "shared/cupel_core/interfaces/mcp_operations.json",
+    "shared/cupel_core/interfaces/openapi.json.gz",
     "docs/graphql.d.ts",
     "docs/schema.graphql",
 )
@@ -70,12 +71,13 @@ def render() -> Iterator[tuple[str, bytes]]:
     """Yield the name and the content of each generated file; the first is written before the others are rendered."""
     sys.path[:0] = [str(ROOT / "functions"), str(ROOT / "shared")]
     from cupel_core.interfaces.graphql.schema import printed, schema
-    from tools.refresh import graphql_types, graphql_typescript, mcp_tools
+    from tools.refresh import graphql_types, graphql_typescript, mcp_tools, served_openapi
 
     yield "shared/cupel_core/interfaces/graphql/types.graphql", graphql_types.render().encode()
     yield "shared/cupel_core/interfaces/mcp_tools.json", mcp_tools.render()
     yield "shared/cupel_core/interfaces/mcp_operations.json", mcp_tools.render_operations()
-    yield "docs/graphql.d.ts", graphql_typescript.render(schema()).encode()  # schema() reads types.graphql.
+    yield "shared/cupel_core/interfaces/openapi.json.gz", served_openapi.render()
+    yield "docs/graphql.d.ts", graphql_typescript.render(schema()).encode()  # schema() reads types.graphql
     yield "docs/schema.graphql", printed().encode()
 
 

@@ -94,7 +94,7 @@ def _check_deep(options: InProcessOptions) -> None:
 
 def _confirm_if_needed(session: Session, plan: EvaluationPlan, *, yes: bool) -> None:
     """Raise UsageError for a model whose price is unknown, and if nobody can agree to the cost."""
-    max_usd = plan.options.get("budget_usd")
+    max_usd = plan.settings.max_budget_usd
     if max_usd is None:
         return
     estimate = checked_estimate(plan)

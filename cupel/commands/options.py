@@ -10,6 +10,7 @@ import typer
 
 from cupel.commands.suggestions import complete_model, parse_time
 from cupel.errors import UsageError
+from cupel.request_fields import fields_of
 
 
 def model_option(name: str, *, help_text: str) -> Any:
@@ -42,7 +43,6 @@ GroupBy = Annotated[
 ]
 Prompt = Annotated[str | None, typer.Option("--prompt", help="Only this prompt of the definition, by its id.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Wait for the run to end, and show its results.")]
-_MIN_USD = 0.000001
 
 
 def parse_usd(text: str) -> float:
@@ -50,8 +50,9 @@ def parse_usd(text: str) -> float:
         usd = float(text)
     except ValueError:
         usd = nan
-    if not _MIN_USD <= usd < inf:
-        raise typer.BadParameter(f'"{text}" is not an amount in US dollars of at least {_MIN_USD:f}')
+    least = fields_of("CreateRun")["maxBudgetUsd"].minimum or 0.0
+    if not least <= usd < inf:
+        raise typer.BadParameter(f'"{text}" is not an amount in US dollars of at least {least:f}')
     return usd
 
 
@@ -100,10 +101,6 @@ def command_name() -> str:
     if program.name == "cupel" and program.resolve().is_relative_to(Path.cwd().resolve()):
         return str(program.resolve().relative_to(Path.cwd().resolve()))
     return "cupel"
-
-
-DEFAULT_CONCURRENCY = 10
-"""`cupel.evaluate` has the same number of parallel conversations."""
 
 
 class InProcessOptions(NamedTuple):

@@ -14,13 +14,14 @@ from typing import Annotated, Any, NamedTuple, get_args
 import typer
 from typer.models import OptionInfo
 
-from cupel.commands.options import DEFAULT_CONCURRENCY, metadata_of, parse_usd
+from cupel.commands.options import metadata_of, parse_usd
 from cupel.commands.suggestions import complete_model
 from cupel.commands.targets import parameters_of, read_targets, split_models
 from cupel.errors import UsageError
 from cupel.json_types import Json
 from cupel.request_fields import RequestField, fields_of, words_of
 from cupel_core.domain.limits.backoff import BASE_SECONDS, MAX_ATTEMPTS
+from cupel_core.domain.runs.pace import IN_PROCESS_CONCURRENCY, SCALE_RUN_PACE
 
 
 def _read_text(file: Path) -> str:
@@ -92,9 +93,11 @@ _OPTIONS = {
     "allowUnpriced": FieldOption(help="Also call models without a price."),
     "maxConcurrency": FieldOption(
         "--concurrency",
-        f"Conversations at the same time; default: as the providers allow, {DEFAULT_CONCURRENCY} in process.",
+        f"Conversations at the same time; default: as the providers allow, {IN_PROCESS_CONCURRENCY} in process.",
     ),
-    "CreateScaleRun.maxConcurrency": FieldOption("--concurrency", "Conversations at the same time; default: 3."),
+    "CreateScaleRun.maxConcurrency": FieldOption(
+        "--concurrency", f"Conversations at the same time; default: {SCALE_RUN_PACE.max_concurrency}."
+    ),
     "staggerMs": FieldOption("--stagger", "Milliseconds between two starts of a worker.", metavar="MIN MAX"),
     "maxAttempts": FieldOption(help=f"Attempts of a call to a target; default: {MAX_ATTEMPTS}."),
     "retryDelaySeconds": FieldOption(

@@ -9,13 +9,14 @@ from cupel.in_process.budget import budget_of, check_prices
 from cupel.in_process.definition import DefinitionSource
 from cupel.in_process.evaluation import Evaluation
 from cupel.in_process.event_loops import run_in_new_loop, shared_connections
-from cupel.in_process.options import EvaluationOptions, cache_path, cache_ttl_seconds, labels_of, resume_path
+from cupel.in_process.options import EvaluationOptions, cache_path, cache_ttl_seconds, resume_path, sample_percentage_of
 from cupel.in_process.plan import EvaluationPlan, plan_evaluation
 from cupel.in_process.progress import EvaluationProgress, progress_console, shown_progress
 from cupel.in_process.runner import EvaluationRunner
 from cupel.in_process.saved_outcomes import OutcomeFile
 from cupel.in_process.targets import Targets
 from cupel_core.base.clock import utc_now
+from cupel_core.domain.runs.labels import RunLabels
 
 if TYPE_CHECKING:
     from cupel.session import PlainTextConsole
@@ -61,24 +62,18 @@ async def run_plan(plan: EvaluationPlan, file: OutcomeFile | None, console: "Pla
         executor.shutdown(wait=False, cancel_futures=True)
         if file is not None:
             file.close()
-    options = plan.options
     return Evaluation(
         id=plan.id,
         name=plan.definition.name,
         columns=plan.probe_plan.columns,
         results=results,
         seed=plan.seed,
-        sample_percentage=options.get("sample_percentage", 100),
+        sample_percentage=sample_percentage_of(plan.options),
         sample=plan.sample,
-        repeats=plan.probe_plan.repeats,
-        grader_config=plan.grader_config,
         content=plan.definition.content,
         params=plan.params,
-        max_attempts=options.get("max_attempts"),
-        retry_delay_seconds=options.get("retry_delay_seconds"),
-        call_timeout_seconds=options.get("call_timeout_seconds"),
-        max_turns=options.get("max_turns"),
-        labels=labels_of(options),
+        settings=plan.settings,
+        labels=plan.settings.labels.apply_to(RunLabels()),
         narrator=narrator_of(plan, budget),
         why_stopped=runner.why_stopped,
     )

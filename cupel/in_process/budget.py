@@ -63,7 +63,7 @@ class EvaluationBudget:
 
 @asynccontextmanager
 async def budget_of(plan: EvaluationPlan) -> AsyncIterator[EvaluationBudget | None]:
-    max_usd = plan.options.get("budget_usd")
+    max_usd = plan.settings.max_budget_usd
     if max_usd is None:
         yield None
         return
@@ -72,7 +72,7 @@ async def budget_of(plan: EvaluationPlan) -> AsyncIterator[EvaluationBudget | No
 
 
 def check_prices(plan: EvaluationPlan) -> None:
-    if plan.options.get("budget_usd") is not None:
+    if plan.settings.max_budget_usd is not None:
         checked_estimate(plan)
 
 
@@ -84,7 +84,7 @@ def checked_estimate(plan: EvaluationPlan) -> RunEstimate:
     estimate = estimate_plan(plan)
     functions = {each.spec.model for each in plan.targets if each.agent is not None}
     unpriced = [model for model in (*estimate.unpriced, *_unpriced_narrator(plan)) if model not in functions]
-    if unpriced and not plan.options.get("allow_unpriced"):
+    if unpriced and not plan.settings.allow_unpriced:
         raise UsageError(
             f"allow_unpriced: must be True, or a price must be set (--price, {price_variable(unpriced[0])} or "
             f"`providers`): the price of {', '.join(unpriced)} is unknown, so the budget would not limit its calls"

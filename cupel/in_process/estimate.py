@@ -38,13 +38,12 @@ def estimate_evaluation(
 
 
 def estimate_plan(plan: EvaluationPlan) -> RunEstimate:
-    options = plan.options
     terms = RunTerms(
         plan.definition.content,
         plan.grader_config,
-        options.get("max_turns"),
+        plan.settings.max_turns,
         columns=len(plan.probe_plan.columns),
-        has_functions=bool(options.get("tools")),
+        has_functions=bool(plan.options.get("tools")),
         profile=plan.profile,
     )
     cases = [SampledCase(scenario, persona is not None) for scenario, persona in evenly(plan.cases, MAX_CASES)]

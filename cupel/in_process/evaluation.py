@@ -14,6 +14,7 @@ from cupel.in_process.tables import html_table, matrix_rows
 from cupel.json_types import Json
 from cupel.results import ModelResults, tabulate, to_json
 from cupel_core.contract.columns import TargetResponse
+from cupel_core.contract.common import same_fields
 from cupel_core.contract.runs import RunConfigResponse, RunProgressResponse
 from cupel_core.domain.analysis.extrapolation import RunSample
 from cupel_core.domain.codec import encode
@@ -24,9 +25,9 @@ from cupel_core.domain.definitions.prompts import prompt_labels
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.plan import Column, Plan
 from cupel_core.domain.runs.run import RunStatus
+from cupel_core.domain.runs.settings import RunSettings
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.derived_metrics import WeightedMetrics, metrics_of
-from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.text.figures import format_percent
 
 if TYPE_CHECKING:
@@ -45,19 +46,18 @@ class Evaluation:
     seed: int
     sample_percentage: int
     sample: RunSample
-    repeats: int
-    grader_config: GraderConfig
     content: Content
     params: ParameterFields = field(default_factory=dict)
-    max_attempts: int | None = None
-    retry_delay_seconds: float | None = None
-    call_timeout_seconds: float | None = None
-    max_turns: int | None = None
+    settings: RunSettings = field(default_factory=RunSettings)
     labels: RunLabels = field(default_factory=RunLabels)
     why_stopped: str | None = None
     """It says why the last probes were not run, which is that the judge gave no usable reply. It is None if all were
     run."""
     narrator: "Narrator | None" = field(default=None, repr=False, compare=False)
+
+    @property
+    def repeats(self) -> int:
+        return self.settings.repeats
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -213,29 +213,21 @@ class Evaluation:
     def run_json(self) -> Json:
         from cupel_core.providers.prices import price_list_version
 
-        config = RunConfigResponse(
-            models=list(dict.fromkeys(target.model for target in self._run_targets)),
-            targets=[TargetResponse.of(target) for target in self._run_targets],
-            prompt_ids=[prompt.id for prompt in self.content.prompts],
-            sample_percentage=self.sample_percentage,
-            sample_seed=self.seed,
-            repeats=self.repeats,
-            temperature=self.params.get("temperature"),
-            params=dict(self.params),
-            max_attempts=self.max_attempts,
-            retry_delay_seconds=self.retry_delay_seconds,
-            call_timeout_seconds=self.call_timeout_seconds,
-            max_turns=self.max_turns,
-            max_concurrency=None,
-            stagger_ms=None,
-            judge_model=self.grader_config.judge_model,
-            persona_model=self.grader_config.persona_model,
-            embedding_model=self.grader_config.embedding_model,
-            evaluators={},
-            evaluator_url=self.grader_config.evaluator_url,
-            definition_snapshot=self.content.to_json(),
-            price_list=price_list_version(),
-        )
+        shown = RunConfigResponse.model_fields
+        copied = {**same_fields(self.settings, shown), **same_fields(self.settings.grader_config, shown)}
+        own = {
+            "models": list(dict.fromkeys(target.model for target in self._run_targets)),
+            "targets": [TargetResponse.from_value(target) for target in self._run_targets],
+            "prompt_ids": [prompt.id for prompt in self.content.prompts],
+            "sample_percentage": self.sample_percentage,
+            "sample_seed": self.seed,
+            "temperature": self.params.get("temperature"),
+            "params": dict(self.params),
+            "evaluators": {},
+            "definition_snapshot": self.content.to_json(),
+            "price_list": price_list_version(),
+        }
+        config = RunConfigResponse.model_validate({**copied, **own})
         progress = RunProgressResponse(total=len(self.results), completed=len(self.completed), failed=len(self.errors))
         return {
             "id": self.id,

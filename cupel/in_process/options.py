@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import fields
 from datetime import timedelta
 from math import inf
 from pathlib import Path
@@ -16,8 +17,10 @@ from cupel.in_process.tools import ToolFunction
 from cupel.request_fields import RequestField, fields_of, words_of
 from cupel_core.contract.parameters import ModelParametersInput
 from cupel_core.contract.run_labels import LabelFields
-from cupel_core.domain.runs.labels import LabelChanges, MetadataValue, RunLabels
+from cupel_core.domain.runs.labels import LabelChanges, MetadataValue
 from cupel_core.domain.runs.run import ProbeStatus
+from cupel_core.domain.runs.settings import RunSettings, names_of
+from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.domain.text.near_names import unknown_field_message
@@ -29,7 +32,6 @@ type OnComplete = Callable[[Probe, Transcript], Awaitable[None] | None]
 type OnError = Callable[[Probe, ProbeError], Awaitable[None] | None]
 
 CALL_TIMEOUT_SECONDS = 120.0
-MAX_CONCURRENCY = 10
 DEFAULT_CACHE = Path(".cupel/answers.sqlite")
 CACHE_TTL_SECONDS = 14 * 86_400.0
 _OPTIONS_OF_FIELDS = {"profileId": "profile", "sampleSeed": "seed", "maxBudgetUsd": "budget_usd"}
@@ -239,19 +241,23 @@ def cache_ttl_seconds(options: EvaluationOptions) -> float:
     return CACHE_TTL_SECONDS if ttl is None else ttl
 
 
-def labels_of(options: EvaluationOptions) -> RunLabels:
-    tags, metadata = options.get("tags"), options.get("metadata")
-    changes = LabelChanges(options.get("name"), None if tags is None else tuple(tags), metadata)
-    return changes.apply_to(RunLabels())
+def sample_percentage_of(options: EvaluationOptions) -> int:
+    return options.get("sample_percentage", RunSpec.sample_percentage)
 
 
-def grader_config_of(options: EvaluationOptions) -> GraderConfig:
-    return GraderConfig(
-        options.get("judge_model"),
-        options.get("persona_model"),
-        options.get("embedding_model"),
-        options.get("evaluator_url"),
-        judge_max_output_tokens=options.get("judge_max_output_tokens"),
+def settings_of(options: EvaluationOptions) -> RunSettings:
+    """Return the checked options that a run has as well, as its settings; the default of a run for those not given."""
+    given: dict[str, Any] = {**options}
+    temperature = {"temperature": given["temperature"]} if "temperature" in given else {}
+    tags = given.get("tags")
+    return RunSettings(
+        **{name: given[name] for name in names_of(RunSettings) if name in given and name != "params"},
+        params={**temperature, **given.get("params", {})},
+        grader_config=GraderConfig(
+            **{each.name: given[each.name] for each in fields(GraderConfig) if each.name in given}
+        ),
+        labels=LabelChanges(given.get("name"), None if tags is None else tuple(tags), given.get("metadata")),
+        max_budget_usd=given.get("budget_usd"),
     )
 
 

@@ -21,11 +21,11 @@ from cupel.in_process.digests import digest
 from cupel.in_process.grader_accounts import grader_accounts, narrator_account
 from cupel.in_process.options import (
     CALL_TIMEOUT_SECONDS,
-    MAX_CONCURRENCY,
     EvaluationOptions,
     checked_options,
-    grader_config_of,
     resume_path,
+    sample_percentage_of,
+    settings_of,
 )
 from cupel.in_process.probes import Probe
 from cupel.in_process.saved_outcomes import FileHeader, OutcomeFile, SavedEvaluation, check_same_plan, read_saved
@@ -44,8 +44,11 @@ from cupel_core.domain.files.references import largest_files_sent
 from cupel_core.domain.pipeline.run_profile import RunProfile
 from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.runs.identifiers import thread_id
+from cupel_core.domain.runs.pace import IN_PROCESS_CONCURRENCY
 from cupel_core.domain.runs.plan import MAX_PROBES, Plan
-from cupel_core.domain.runs.sampling import sample
+from cupel_core.domain.runs.sampling import SEED_COUNT, sample
+from cupel_core.domain.runs.settings import RunSettings
+from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.scoring.grader_config import GraderConfig
 from cupel_core.providers.account import Account
 from cupel_core.providers.addresses import url_error
@@ -55,7 +58,6 @@ from cupel_core.providers.parameters import omitted_parameters, parameter_errors
 from cupel_core.scoring.grading.concurrency import MAX_CONCURRENT_CALLS, ConcurrencyLimiter
 from cupel_core.scoring.grading.graders import GraderFactory
 
-_SEED_COUNT = 2**31
 _OPTIONS = {JUDGE: "judge_model", EMBEDDER: "embedding_model"}
 
 
@@ -66,21 +68,26 @@ class EvaluationPlan:
     probe_plan: Plan
     cases: tuple[EvaluationCase, ...]
     targets: tuple[ResolvedTarget, ...]
-    grader_config: GraderConfig
     grader_accounts: Mapping[str, Account]
     narrator_account: Account | None
     seed: int
     saved: SavedEvaluation | None
     options: EvaluationOptions = field(repr=False)
+    settings: RunSettings
+    """The settings hold the options that a run on a stack has as well."""
     profile: RunProfile | None = None
 
     @property
+    def grader_config(self) -> GraderConfig:
+        return self.settings.grader_config
+
+    @property
     def call_timeout_seconds(self) -> float:
-        return self.options.get("call_timeout_seconds", CALL_TIMEOUT_SECONDS)
+        return self.settings.call_timeout_seconds or CALL_TIMEOUT_SECONDS
 
     @property
     def max_concurrency(self) -> int:
-        return self.options.get("max_concurrency", MAX_CONCURRENCY)
+        return self.settings.max_concurrency or IN_PROCESS_CONCURRENCY
 
     @property
     def retry_round(self) -> int:
@@ -100,7 +107,7 @@ class EvaluationPlan:
     def digests(self) -> dict[str, str]:
         """Return a digest for each part, without keys and values of headers. A function is represented by its name."""
         accounts = {name: account.base_url for name, account in self.grader_accounts.items()}
-        options: dict[str, Any] = {"params": self.params, "max_turns": self.options.get("max_turns")}
+        options: dict[str, Any] = {"params": self.params, "max_turns": self.settings.max_turns}
         if self.profile is not None:
             options["profile"] = asdict(self.profile.pipeline)
         cases = [[asdict(scenario), persona and persona.to_json()] for scenario, persona in self.cases]
@@ -117,9 +124,7 @@ class EvaluationPlan:
 
     @cached_property
     def params(self) -> ParameterFields:
-        temperature = self.options.get("temperature")
-        own = {} if temperature is None else {"temperature": temperature}
-        return merge_parameters(self.definition.content.params, own, self.options.get("params") or {})
+        return merge_parameters(self.definition.content.params, self.settings.params)
 
     def conversation_spec(self, probe: Probe, graders: GraderFactory, executor: Executor) -> ConversationSpec:
         is_withheld = self._withholds_headers(probe)
@@ -138,7 +143,7 @@ class EvaluationPlan:
             prompt=prompt,
             params=params,
             variant=probe.column.variant,
-            max_turns=self.options.get("max_turns"),
+            max_turns=self.settings.max_turns,
             repeat=probe.repeat,
             seed=self.seed,
             retry_round=self.retry_round,
@@ -194,7 +199,7 @@ class EvaluationPlan:
     @property
     def sample(self) -> RunSample:
         defined, chosen = self.definition.scenarios, len({id(case.scenario) for case in self.cases})
-        if self.options.get("sample_percentage", 100) == 100:
+        if sample_percentage_of(self.options) == RunSpec.sample_percentage:
             return RunSample(chosen, len(defined), self.seed, is_drawn=False)
         all_cases = sum(1 for _ in self.definition.cases(range(len(defined))))
         return drawn_sample(chosen, len(defined), self.seed, self.probe_plan, all_cases)
@@ -211,6 +216,7 @@ def plan_evaluation(
     `accounts` are by default those of an execution, which needs keys.
     """
     options = checked_options(options)
+    settings = settings_of(options)
     loaded = _load_definition(definition, options)
     accounts = accounts or AccountResolver(options.get("providers") or {})
     resolved_targets = tuple(resolve_targets(targets, loaded, accounts))
@@ -218,25 +224,25 @@ def plan_evaluation(
     saved = read_saved(path) if path else None
     seed = options.get("seed")
     if seed is None:
-        seed = saved.seed if saved else randbelow(_SEED_COUNT)
-    positions = sample(len(loaded.scenarios), options.get("sample_percentage", 100), seed)
+        seed = saved.seed if saved else randbelow(SEED_COUNT)
+    positions = sample(len(loaded.scenarios), sample_percentage_of(options), seed)
     cases = tuple(loaded.cases(positions))
-    grader_config = _checked_grader_config(options, loaded, cases)
-    max_concurrency = options.get("max_concurrency", MAX_CONCURRENCY)
+    _check_grader_config(settings.grader_config, loaded, cases)
+    max_concurrency = settings.max_concurrency or IN_PROCESS_CONCURRENCY
     _check_files(resolved_targets, loaded, cases)
     profile = load_profile(options.get("profile"), accounts, (each.account for each in resolved_targets))
     plan = EvaluationPlan(
         id=saved.id if saved else new_id("run"),
         definition=loaded,
-        probe_plan=_probe_plan(resolved_targets, loaded, len(cases), options),
+        probe_plan=_probe_plan(resolved_targets, loaded, len(cases), settings.repeats),
         cases=cases,
         targets=resolved_targets,
-        grader_config=grader_config,
-        grader_accounts=grader_accounts(loaded, grader_config, profile, accounts, max_concurrency),
+        grader_accounts=grader_accounts(loaded, settings.grader_config, profile, accounts, max_concurrency),
         narrator_account=narrator_account(options.get("analysis_model"), accounts),
         seed=seed,
         saved=saved,
         options=options,
+        settings=settings,
         profile=profile,
     )
     _check_tools(plan)
@@ -268,20 +274,16 @@ def _load_definition(definition: DefinitionSource, options: EvaluationOptions) -
     return loaded if personas is None else loaded.with_personas(personas)
 
 
-def _checked_grader_config(
-    options: EvaluationOptions, loaded: LoadedDefinition, cases: Iterable[EvaluationCase]
-) -> GraderConfig:
-    grader_config = grader_config_of(options)
+def _check_grader_config(
+    grader_config: GraderConfig, loaded: LoadedDefinition, cases: Iterable[EvaluationCase]
+) -> None:
     if grader_config.evaluator_url and (problem := url_error(grader_config.evaluator_url)):
         raise UsageError(f"evaluator_url: {problem}")
     for field_name, message in missing_models(grader_config, loaded.content, (case.scenario for case in cases)):
         raise UsageError(f"{_OPTIONS[field_name]}: {message}")
-    return grader_config
 
 
-def _probe_plan(
-    targets: tuple[ResolvedTarget, ...], loaded: LoadedDefinition, cases: int, options: EvaluationOptions
-) -> Plan:
+def _probe_plan(targets: tuple[ResolvedTarget, ...], loaded: LoadedDefinition, cases: int, repeats: int) -> Plan:
     names = [each.spec.id for each in targets]
     for position, (name, target) in enumerate(zip(names, targets, strict=True)):
         if name in names[:position]:
@@ -295,7 +297,7 @@ def _probe_plan(
             raise UsageError(f"{error.field}: {error.message}")
     prompt_ids = tuple(prompt.id for prompt in loaded.content.prompts)
     labels = prompt_labels(loaded.content.prompts)
-    plan = Plan(tuple(each.spec for each in targets), (cases,), options.get("repeats", 1), prompt_ids, labels)
+    plan = Plan(tuple(each.spec for each in targets), (cases,), repeats, prompt_ids, labels)
     if not 0 < plan.total <= MAX_PROBES:
         raise UsageError(f"targets: the evaluation has {plan.total:,} probes; expected 1 to {MAX_PROBES:,}")
     return plan

@@ -166,13 +166,13 @@ def transcript_json(run_id: str, column: Column, case: CaseView, repeat: int, tr
 
 def _error_json(result: ProbeResult) -> Json:
     probe = result.probe
-    case = CaseFields(**CaseFields.fields_of_case(probe.case), repeat=probe.repeat)
+    case = CaseFields.from_value(probe.case, repeat=probe.repeat)
     return {
         **as_json(case),
         "index": probe.index,
         **as_json(ColumnFields(**ColumnFields.fields_of_column(probe.column))),
         "threadId": probe.thread_id,
-        "error": as_json(ProbeErrorResponse.of(result.error)) if result.error else None,
+        "error": as_json(ProbeErrorResponse.from_value(result.error)) if result.error else None,
     }
 
 

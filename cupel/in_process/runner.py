@@ -165,7 +165,7 @@ class EvaluationRunner:
         return outcome
 
     async def _run_conversation(self, probe: Probe, calls: Attempt) -> Outcome:
-        target = self.plan.target_of(probe).target(self.plan.options, self.executor, calls)
+        target = self.plan.target_of(probe).target(self.plan.settings, self.executor, calls)
         on_wait = partial(self.progress.note_wait, probe.index)
         guard = partial(PatientLimiter(self.plan.graders.limiter, self.waits, on_wait).target, target.model)
         target = replace(target, files=self.plan.definition.files, guard=guard, sleep=self._pause)

@@ -25,15 +25,13 @@ from cupel.in_process.definition import (
     LoadedDefinition,
     parse_connector,
 )
-from cupel.in_process.options import (
-    CALL_TIMEOUT_SECONDS,
-    EvaluationOptions,
-)
+from cupel.in_process.options import CALL_TIMEOUT_SECONDS
 from cupel_core.contract.parameters import TargetInput
 from cupel_core.conversations.turn import CalledTarget
 from cupel_core.domain.conversations.model_request import ModelRequest, ProbeErrorCode, Reply
 from cupel_core.domain.limits.backoff import MAX_ATTEMPTS
 from cupel_core.domain.resources.connectors import PROVIDER, ConnectorType
+from cupel_core.domain.runs.settings import RunSettings
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.text.storable import storable
 from cupel_core.domain.text.validation_messages import error_message
@@ -57,15 +55,16 @@ class ResolvedTarget:
     account: Account
     agent: Agent | None = None
 
-    def target(self, options: EvaluationOptions, executor: Executor, calls: Attempt) -> CalledTarget:
+    def target(self, settings: RunSettings, executor: Executor, calls: Attempt) -> CalledTarget:
         return CalledTarget(
             account=self.account,
             model=self.spec.model,
             call_timeout_seconds=self.spec.call_timeout_seconds
-            or options.get("call_timeout_seconds", CALL_TIMEOUT_SECONDS),
+            or settings.call_timeout_seconds
+            or CALL_TIMEOUT_SECONDS,
             rng=Random(),  # noqa: S311
-            max_attempts=self.spec.max_attempts or (options.get("max_attempts") or MAX_ATTEMPTS),
-            retry_delay_seconds=options.get("retry_delay_seconds"),
+            max_attempts=self.spec.max_attempts or settings.max_attempts or MAX_ATTEMPTS,
+            retry_delay_seconds=settings.retry_delay_seconds,
             attempt=FunctionTarget(self.agent, executor) if self.agent else calls,
         )
 

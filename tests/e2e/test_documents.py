@@ -56,6 +56,8 @@ _SCRIPT = {
     "The capital of Japan?": "Tokyo",
     "Good morning": "Bonjour",
     "Thank you": "Merci",
+    "bookshop. Answer in one short sentence": "Yes, gladly.",
+    "You help customers of a bookshop.": "Thank you for asking. Our shop is happy to help you with that at any time.",
     "Why are there seasons": "Because the axis of the Earth is tilted against its orbit.",
 }
 """What the models of the documentation reply to prompts that contain a text."""
@@ -150,4 +152,4 @@ def test_commands_of_a_page_succeed_and_print_what_it_shows(page: Path, stack: L
 
 
 def test_pages_with_commands_are_found() -> None:
-    assert {"README.md", "quick-start.md", "evals.md", "ci-gate.md"} <= {page.name for page in PAGES}
+    assert {"README.md", "tables.md", "comparing.md", "agents.md", "ci.md", "chats.md"} <= {page.name for page in PAGES}

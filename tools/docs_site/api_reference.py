@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cupel_core.interfaces.examples import SchemaExamples
+from cupel_core.interfaces.schema_examples import SchemaExamples
 from tools.openapi_changes import resolve
 
 type Json = dict[str, Any]

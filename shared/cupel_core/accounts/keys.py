@@ -267,7 +267,6 @@ def account_error(workspace: str, model: str) -> str | None:
 
 
 def _access_error(account: Account) -> str | None:
-    """Return what the account lacks to call models, or None if it lacks nothing."""
     provider, name = _registered(account.provider), account.provider
     if provider.needs_key and not account.api_key and not account.uses_role:
         return f"provider {name} has no API key: PUT /v1/providers/{name} sets it"

@@ -24,7 +24,7 @@ from cupel_core.domain.resources.providers import ProviderView
 )
 def list_providers(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[ProviderPage]:
     page = slice_page(accounts.list_providers(call.workspace), limit, cursor)
-    return Listed(page, ProviderResponse.of)
+    return Listed(page, ProviderResponse.from_value)
 
 
 @operation(
@@ -49,8 +49,8 @@ def list_models(
 ) -> Listed[ModelPage]:
     """Models that are not in the list are accepted too; their cost is then unknown."""
     page = slice_page(accounts.list_models(call.workspace, provider), limit, cursor)
-    return Listed(page, ModelResponse.of)
+    return Listed(page, ModelResponse.from_value)
 
 
 def _tagged(view: ProviderView) -> Tagged[ProviderResponse]:
-    return Tagged(ProviderResponse.of(view), etag(view.revision))
+    return Tagged(ProviderResponse.from_value(view), etag(view.revision))

@@ -60,7 +60,6 @@ async def charged_calls(
 
 
 def _read_max_usd(run: Run, rescore: Rescore | None) -> float | None:
-    """Return the present budget of the run or of the rescore, or None if it was deleted."""
     ref = RunRef(run.workspace, run.id)
     try:
         if rescore is not None:

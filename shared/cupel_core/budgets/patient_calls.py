@@ -69,7 +69,6 @@ class PatientCalls:
         await self._update_limit()
 
     async def _update_limit(self) -> float:
-        """Read the budget again, if there is one, and return it."""
         now = await self.read_max_usd() if self.read_max_usd is not None and self.max_usd is not None else None
         if now is not None:
             self.max_usd = now

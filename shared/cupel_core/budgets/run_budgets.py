@@ -10,7 +10,6 @@ from cupel_core.base.messages import RunRef
 from cupel_core.budgets.accounts import BudgetGrant
 from cupel_core.budgets.budget_metrics import publish_used
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetReport
-from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.budgets.run_budget import SHARES, RunBudget, used_percent
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, Run, RunEventType
@@ -106,6 +105,6 @@ def _figures(run: Run, account: BudgetAccount) -> dict[str, object]:
     return {
         "scope": BudgetScope.RUN,
         "maxBudgetUsd": run.budget.max_usd if run.budget else None,
-        "spentUsd": round(usd(sum(account.spent_by_role.values())), 9),
-        "uncertainUsd": round(usd(account.total_uncertain), 9),
+        "spentUsd": account.spent_usd,
+        "uncertainUsd": account.uncertain_usd,
     }

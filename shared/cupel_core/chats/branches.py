@@ -136,7 +136,6 @@ def _parent(ref: ChatRef, branch_id: str) -> ChatBranch:
 
 
 def _position(ref: ChatRef, branch: ChatBranch, exchange_id: str) -> int:
-    """Return the position. Raise Invalid unless the branch has the exchange."""
     exchange = chat_branches.get_exchanges(ref, [exchange_id]).get(exchange_id)
     if exchange is not None and exchange.position < branch.length:
         page = chat_branches.get_page(ref, branch.page_of(exchange.position))

@@ -127,7 +127,6 @@ def ending_events(
 def _left_open(
     head: TurnHead, plan: PipelinePlan, ending: TurnEnding
 ) -> Iterator[tuple[TurnEventType, dict[str, Any]]]:
-    """Yield the ends of the main call and of the operations that have no result."""
     main = ending.main
     if main["performed"] and ending.answer is None:
         ended = {name: main.get(name) for name in ("attempts", "status", "finishReason", "error")}
@@ -190,7 +189,6 @@ def ending_change(ref: ChatRef, head: TurnHead, plan: PipelinePlan, ending: Turn
 def _answered(
     pointer: Pointer, exchange: Exchange, head: TurnHead, ending: TurnEnding, commit: TurnCommit, now: datetime
 ) -> tuple[Pointer, Exchange, tuple[Variant, ...]]:
-    """Return a pointer that selects the answer and the texts that operations have rewritten."""
     number, main = head.answer_variant, ending.main
     details = {
         "modelId": main.get("modelVersion") or head.settings.model,

@@ -139,7 +139,6 @@ def update_message(
 
 
 def _locate(ref: ChatRef, branch: ChatBranch, message: MessageRef) -> tuple[Exchange, tuple[Pointer, ...], Pointer]:
-    """Return the exchange and its pointers. Raise NotFound unless the branch has the message."""
     exchange = chat_branches.get_exchanges(ref, [message.exchange_id]).get(message.exchange_id)
     if exchange is None or exchange.position >= branch.length:
         raise _unknown(f"{message.exchange_id}.{message.side}")

@@ -225,7 +225,6 @@ def _body_hash(request: TurnRequest) -> str:
 
 
 def _settings(settings: ChatSettings, request: TurnRequest) -> ChatSettings:
-    """Return the chat's settings with the changes of the request."""
     if request.has_profile:
         settings = replace(settings, profile_id=request.profile_id)
     if request.model is not None:
@@ -259,7 +258,6 @@ def _turn_profile(profile: Profile) -> TurnProfile:
 
 
 def _rewrites_user(profile: Profile) -> bool:
-    """Return whether an operation of another answer may rewrite the user's message."""
     if not profile.head.enabled:
         return False
     plan = plan_turn(profile.version.pipeline, Trigger.REGENERATE)

@@ -161,7 +161,6 @@ class TurnWorker:
             await asyncio.sleep(min(RENEW_SECONDS, left))
 
     def _stop_if_due(self, turn: ChatTurn | None) -> float:
-        """Check for an abort and the deadline. Return the seconds until the deadline."""
         left = (self.turn.head.deadline_at - self.now()).total_seconds()
         if turn is not None and turn.abort_requested_at is not None:
             self.abort_reason = AbortReason.USER

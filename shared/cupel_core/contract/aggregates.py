@@ -47,12 +47,5 @@ class AggregateRowResponse(ResponseModel):
 
     @classmethod
     def of(cls, row: AggregateRow, spec: AggregateSpec) -> "AggregateRowResponse":
-        return cls(
-            run_id=row.key.run_id,
-            model=row.key.model,
-            target_id=row.key.target_id,
-            prompt_id=row.key.prompt_id,
-            levels=dict(zip(spec.dimensions, row.key.levels, strict=True)),
-            runs=row.runs,
-            estimate=GroupEstimateResponse.model_validate(row.estimate),
-        )
+        levels = dict(zip(spec.dimensions, row.key.levels, strict=True))
+        return cls.from_value(row.key, levels=levels, runs=row.runs, estimate=row.estimate)

@@ -13,9 +13,8 @@ from cupel_core.contract.unscored import UnscoredReasonResponse, UnscoredReasons
 from cupel_core.domain.analysis.agreement import AgreementLevel
 from cupel_core.domain.analysis.basic import BasicAnalysis, ColumnAnalysis
 from cupel_core.domain.analysis.cautions import CautionCode
-from cupel_core.domain.analysis.dimensions import DimensionAnalysis
-from cupel_core.domain.analysis.extrapolation import GroupExtrapolation
 from cupel_core.domain.analysis.insights import insights
+from cupel_core.domain.analysis.matrix import ScenarioRow
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.outlier_causes import OutlierCause
 from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, AnalysisStatus, StaleReason
@@ -37,117 +36,146 @@ AdjustedP = Annotated[float | None, Field(description="p after Holm's adjustment
 class MeanEstimateResponse(ResponseModel):
     """The mean of the decisions from 1 to 5; every scenario counts once."""
 
-    answers: Annotated[int, Field(description="Answers with a decision from 1 to 5")]
-    scenarios: Annotated[int, Field(description="Scenarios with such an answer")]
-    mean: Annotated[float | None, Field(description="Null without an answer")]
-    sd: Annotated[float | None, Field(description="Standard deviation of the answers")]
-    median: Annotated[float | None, Field(description="Of the answers")]
-    standard_error: Annotated[float | None, Field(description="Of the mean, clustered by scenario")]
+    answers: int
+    """Answers with a decision from 1 to 5. Example: 4"""
+    scenarios: int
+    """Scenarios with such an answer. Example: 2"""
+    mean: float | None
+    """Null without an answer."""
+    sd: float | None
+    """Standard deviation of the answers. Example: 0.0"""
+    median: float | None
+    """Of the answers. Example: 1.0"""
+    standard_error: float | None
+    """Of the mean, clustered by scenario."""
     interval: Interval95
 
 
 class ShareEstimateResponse(ResponseModel):
     """A share of trials, such as a pass rate; every scenario counts once."""
 
-    successes: Annotated[int, Field(description="Trials that the share counts")]
-    trials: Annotated[int, Field(description="Trials that the share is of")]
-    scenarios: Annotated[int, Field(description="Scenarios with a trial")]
-    share: Annotated[float | None, Field(description="Mean of the scenarios' shares; null without a trial")]
-    standard_error: Annotated[float | None, Field(description="Of the share, clustered by scenario")]
+    successes: int
+    """Trials that the share counts."""
+    trials: int
+    """Trials that the share is of. Example: 4"""
+    scenarios: int
+    """Scenarios with a trial. Example: 2"""
+    share: float | None
+    """Mean of the scenarios' shares; null without a trial. Example: 0.0"""
+    standard_error: float | None
+    """Of the share, clustered by scenario."""
     interval: Interval95
-    effective_trials: Annotated[
-        float, Field(description="Independent trials that would say as much about scenarios like these")
-    ]
+    effective_trials: float
+    """Independent trials that would say as much about scenarios like these. Example: 2.0"""
 
 
 class CodeShareResponse(ResponseModel):
-    code: Annotated[str, Field(description="Decision, `1` to `5` or `other`")]
-    estimate: Annotated[
-        ShareEstimateResponse, Field(description="Of the answers to which the decision rule was applied")
-    ]
+    code: str
+    """Decision, `1` to `5` or `other`. Example: other"""
+    estimate: ShareEstimateResponse
+    """Of the answers to which the decision rule was applied."""
 
 
 class RateBoundsResponse(ResponseModel):
     """The pass rate if all errored probes had failed, and if all had passed."""
 
-    errors_as_failures: Annotated[ShareEstimateResponse, Field(description="If all errored probes had failed")]
-    errors_as_passes: Annotated[ShareEstimateResponse, Field(description="If all errored probes had passed")]
+    errors_as_failures: ShareEstimateResponse
+    """If all errored probes had failed."""
+    errors_as_passes: ShareEstimateResponse
+    """If all errored probes had passed."""
 
 
 class GroupEstimateResponse(ResponseModel):
     """Estimates over some of a run's probes."""
 
-    completed: Annotated[int, Field(description="With a transcript")]
-    errored: Annotated[int, Field(description="Without one, because of an infrastructure failure")]
-    decision: Annotated[MeanEstimateResponse, Field(description="Mean of the decisions")]
-    distribution: Annotated[
-        list[CodeShareResponse],
-        Field(description="Shares of the decisions, `other` last; empty if the definition has no decision rule"),
-    ]
-    pass_rate: Annotated[ShareEstimateResponse, Field(description="Passed ones among the judged")]
-    pass_rate_bounds: Annotated[
-        RateBoundsResponse | None,
-        Field(description="Between which the pass rate is if errors are no chance; null without errors"),
-    ]
-    other_rate: Annotated[
-        ShareEstimateResponse,
-        Field(description="Those without a readable decision among the answers to which the decision rule was applied"),
-    ]
+    completed: int
+    """With a transcript."""
+    errored: int
+    """Without one, because of an infrastructure failure."""
+    decision: MeanEstimateResponse
+    """Mean of the decisions."""
+    distribution: list[CodeShareResponse]
+    """Shares of the decisions, `other` last; empty if the definition has no decision rule."""
+    pass_rate: ShareEstimateResponse
+    """Passed ones among the judged."""
+    pass_rate_bounds: RateBoundsResponse | None
+    """Between which the pass rate is if errors are no chance; null without errors."""
+    other_rate: ShareEstimateResponse
+    """Those without a readable decision among the answers to which the decision rule was applied."""
 
 
 class QuantilesResponse(ResponseModel):
     """Over completed probes; within 1 %."""
 
-    mean: Annotated[float, Field(description="Exact")]
-    p50: Annotated[float, Field(description="Median")]
-    p95: Annotated[float, Field(description="95th percentile")]
-    p99: Annotated[float, Field(description="99th percentile")]
-    max: Annotated[float, Field(description="Largest value; exact")]
+    mean: float
+    """Exact."""
+    p50: float
+    """Median. Example: 66.0"""
+    p95: float
+    """95th percentile. Example: 82.0"""
+    p99: float
+    """99th percentile. Example: 82.0"""
+    max: float
+    """Largest value; exact. Example: 83.0"""
 
 
 class OperatingFiguresResponse(ResponseModel):
     """What a target's probes took and cost."""
 
-    duration_ms: Annotated[QuantilesResponse | None, Field(description="Of the target's calls, without waits")]
-    turns: Annotated[QuantilesResponse | None, Field(description="Calls of the target")]
-    input_tokens: Annotated[QuantilesResponse | None, Field(description="Of the target's calls")]
-    output_tokens: Annotated[QuantilesResponse | None, Field(description="Of the target's calls")]
-    cost_usd: Annotated[float | None, Field(description="Of all calls; null without calls or if a price is unknown")]
+    duration_ms: QuantilesResponse | None
+    """Of the target's calls, without waits."""
+    turns: QuantilesResponse | None
+    """Calls of the target."""
+    input_tokens: QuantilesResponse | None
+    """Of the target's calls."""
+    output_tokens: QuantilesResponse | None
+    """Of the target's calls."""
+    cost_usd: float | None
+    """Of all calls; null without calls or if a price is unknown."""
     costs: RoleCosts
-    model_versions: Annotated[dict[str, int], Field(description="Answers by version that the provider named")]
-    uncertain_usd: Annotated[
-        float,
-        Field(description="What calls that timed out or gave no answer may have cost besides"),
-    ]
+    """Example: [{"role": "target", "calls": 24, "costUsd": 0.0092}, {"role": "judge", "calls": 24, "costUsd": 0.0046}]
+    """
+    model_versions: dict[str, int]
+    """Answers by version that the provider named. Example: {"2026-08-07": 23}"""
+    uncertain_usd: float
+    """What calls that timed out or gave no answer may have cost besides."""
 
 
 class WinRateResponse(ResponseModel):
     """How often a target decided for one of the two dimensions that the decision's codes favor."""
 
-    dimension: Annotated[str, Field(description="Name of the dimension")]
-    prioritized: Annotated[int, Field(description="Answers for it")]
-    opposed: Annotated[int, Field(description="Answers for the other dimension")]
-    neutral: Annotated[int, Field(description="Answers with the decision 3")]
-    scenarios: Annotated[int, Field(description="Scenarios with a decided answer")]
-    rate: Annotated[float | None, Field(description="Mean over scenarios of the share for it; null without answers")]
+    dimension: str
+    """Name of the dimension. Example: price"""
+    prioritized: int
+    """Answers for it. Example: 8"""
+    opposed: int
+    """Answers for the other dimension. Example: 10"""
+    neutral: int
+    """Answers with the decision 3. Example: 5"""
+    scenarios: int
+    """Scenarios with a decided answer. Example: 12"""
+    rate: float | None
+    """Mean over scenarios of the share for it; null without answers. Example: 0.3333"""
     interval: Interval95
 
 
 class ExtrapolationResponse(ResponseModel):
     """What a run of all scenarios would show."""
 
-    value: Annotated[float, Field(description="As over the scenarios of the sample")]
-    standard_error: Annotated[float, Field(description="Of what the other scenarios add")]
+    value: float
+    """As over the scenarios of the sample. Example: 3.42"""
+    standard_error: float
+    """Of what the other scenarios add."""
     interval: Interval95
 
 
 class GroupExtrapolationResponse(ResponseModel):
     """From a sample to all scenarios of the definition."""
 
-    decision: Annotated[ExtrapolationResponse | None, Field(description="Mean of the decisions; null without an error")]
-    pass_rate: Annotated[
-        ExtrapolationResponse | None, Field(description="Passed ones among the judged; null without an error")
-    ]
+    decision: ExtrapolationResponse | None
+    """Mean of the decisions; null without an error."""
+    pass_rate: ExtrapolationResponse | None
+    """Passed ones among the judged; null without an error."""
 
 
 Extrapolated = Annotated[
@@ -159,35 +187,31 @@ Extrapolated = Annotated[
 class ColumnAnalysisResponse(ColumnFields):
     """Of one target, asked by one prompt."""
 
-    name: Annotated[str, Field(description="Of target and prompt, for people")]
-    estimate: Annotated[GroupEstimateResponse, Field(description="Its figures")]
+    name: str
+    """Of target and prompt, for people."""
+    estimate: GroupEstimateResponse
+    """Its figures."""
     extrapolated: Extrapolated
-    unscored: Annotated[int, Field(description="Completed probes of which a weighted assertion could not be computed")]
-    operations: Annotated[OperatingFiguresResponse, Field(description="What its probes took and cost")]
-    win_rates: Annotated[list[WinRateResponse], Field(description="Empty unless the decision has `favors`")]
-    consistency: Annotated[
-        float | None, Field(description="1 if repeats never differ, 0 if as much as they can; null without repeats")
-    ]
-    is_outlier: Annotated[bool, Field(description="Whether the others agree clearly better without it")]
-    outlier_cause: Annotated[
-        OutlierCause | None,
-        Field(description="`noise` if its own repeats differ more than the others'; null if it is no outlier"),
-    ]
+    unscored: int
+    """Completed probes of which a weighted assertion could not be computed."""
+    operations: OperatingFiguresResponse
+    """What its probes took and cost."""
+    win_rates: list[WinRateResponse]
+    """Empty unless the decision has `favors`."""
+    consistency: float | None
+    """1 if repeats never differ, 0 if as much as they can; null without repeats. Example: 0.875"""
+    is_outlier: bool
+    """Whether the others agree clearly better without it. Example: true"""
+    outlier_cause: OutlierCause | None
+    """`noise` if its own repeats differ more than the others'; null if it is no outlier. Example: opinion"""
     unscored_reasons: UnscoredReasons
 
     @classmethod
     def of(cls, found: ColumnAnalysis, column: Column) -> Self:
-        return cls(
+        return cls.from_value(
+            found,
             **cls.fields_of_column(column),
             name=column.name,
-            estimate=GroupEstimateResponse.model_validate(found.estimate),
-            extrapolated=extrapolated_response(found.extrapolated),
-            unscored=found.unscored,
-            operations=OperatingFiguresResponse.model_validate(found.operations),
-            win_rates=[WinRateResponse.model_validate(each) for each in found.win_rates],
-            consistency=found.consistency,
-            is_outlier=found.is_outlier,
-            outlier_cause=found.outlier_cause,
             unscored_reasons=UnscoredReasonResponse.list_of(found.causes),
         )
 
@@ -196,184 +220,224 @@ class PairAgreementResponse(ResponseModel):
     """Two targets, over the scenarios that both have decided."""
 
     first: ColumnNumber
+    """Example: 1"""
     second: ColumnNumber
-    scenarios: Annotated[int, Field(description="That both have decided")]
-    kappa: Annotated[float | None, Field(description="Quadratic-weighted: do they give the same answers?")]
-    spearman: Annotated[float | None, Field(description="Rank correlation: do they order the scenarios alike?")]
-    spearman_p: Annotated[float | None, Field(description="Of no correlation")]
+    """Example: 2"""
+    scenarios: int
+    """That both have decided. Example: 12"""
+    kappa: float | None
+    """Quadratic-weighted: do they give the same answers?. Example: -0.856"""
+    spearman: float | None
+    """Rank correlation: do they order the scenarios alike?. Example: -0.9804"""
+    spearman_p: float | None
+    """Of no correlation. Example: 0.0"""
     adjusted_p: AdjustedP
-    equal_share: Annotated[float | None, Field(description="Share of equal answers")]
-    difference: Annotated[float | None, Field(description="Mean of the second less that of the first")]
+    """Example: 0.0"""
+    equal_share: float | None
+    """Share of equal answers. Example: 0.1042"""
+    difference: float | None
+    """Mean of the second less that of the first. Example: 0.5"""
     interval: Interval95
-    effect_size: Annotated[float | None, Field(description="The difference in standard deviations of scenarios")]
+    effect_size: float | None
+    """The difference in standard deviations of scenarios. Example: 0.3285"""
 
 
 class LeaveOneOutResponse(ResponseModel):
     column: ColumnNumber
-    alpha: Annotated[float | None, Field(description="Of the other targets; null for fewer than three targets")]
-    gain: Annotated[float | None, Field(description="By how much it exceeds the alpha of all")]
-    gain_interval: Annotated[
-        list[float] | None,
-        Field(
-            serialization_alias="gainInterval95",
-            description="95% interval of the gain; null if fewer than 5 scenarios are decided by two targets",
-        ),
-    ]
+    """Example: 2"""
+    alpha: float | None
+    """Of the other targets; null for fewer than three targets. Example: 0.8401"""
+    gain: float | None
+    """By how much it exceeds the alpha of all. Example: 1.1327"""
+    gain_interval: Annotated[list[float] | None, Field(serialization_alias="gainInterval95")]
+    """95% interval of the gain; null if fewer than 5 scenarios are decided by two targets. Example: [0.9418, 1.3236]"""
 
 
 class AgreementResponse(ResponseModel):
     """How far the targets agree."""
 
-    scenarios: Annotated[int, Field(description="Decided by at least two targets")]
-    alpha: Annotated[float | None, Field(description="Krippendorff's, ordinal; null if all answers are the same")]
+    scenarios: int
+    """Decided by at least two targets. Example: 12"""
+    alpha: float | None
+    """Krippendorff's, ordinal; null if all answers are the same. Example: -0.2927"""
     interval: Interval95
-    ac1: Annotated[float | None, Field(description="Gwet's, of pass rates; null for decisions")]
-    rare_scenarios: Annotated[
-        int | None, Field(description="Scenarios with an answer that is not the most frequent one; alpha rests on them")
-    ]
-    level: Annotated[AgreementLevel | None, Field(description="`high` from 0.8, `moderate` from 0.667")]
-    without: Annotated[list[LeaveOneOutResponse], Field(description="Alpha without each target")]
-    outliers: Annotated[
-        list[int],
-        Field(description="Targets without which alpha clearly rises (docs/statistics.md), as positions in `columns`"),
-    ]
-    pairs: Annotated[list[PairAgreementResponse], Field(description="Empty for more than 50 columns")]
+    ac1: float | None
+    """Gwet's, of pass rates; null for decisions. Example: 0.91"""
+    rare_scenarios: int | None
+    """Scenarios with an answer that is not the most frequent one; alpha rests on them. Example: 4"""
+    level: AgreementLevel | None
+    """`high` from 0.8, `moderate` from 0.667."""
+    without: list[LeaveOneOutResponse]
+    """Alpha without each target."""
+    outliers: list[int]
+    """Targets without which alpha clearly rises (docs/statistics.md), as positions in `columns`. Example: [2]"""
+    pairs: list[PairAgreementResponse]
+    """Empty for more than 50 columns."""
 
 
 class LevelEffectResponse(ResponseModel):
     """Whether the scenarios' means differ between levels."""
 
-    eta_squared: Annotated[float | None, Field(description="Share of the variance of scenarios that levels explain")]
-    statistic: Annotated[float | None, Field(description="Kruskal and Wallis's H")]
-    p: Annotated[float | None, Field(description="Of no difference")]
+    eta_squared: float | None
+    """Share of the variance of scenarios that levels explain. Example: 0.9847"""
+    statistic: float | None
+    """Kruskal and Wallis's H. Example: 10.8036"""
+    p: float | None
+    """Of no difference. Example: 0.0289"""
     adjusted_p: AdjustedP
+    """Example: 0.0866"""
 
 
 class TrendResponse(ResponseModel):
     """How answers change with the score."""
 
-    slope: Annotated[float, Field(description="Points, or the share that passes, per unit of the score")]
-    correlation: Annotated[float | None, Field(description="Pearson's")]
-    standard_error: Annotated[float, Field(description="Of the slope, clustered by scenario")]
+    slope: float
+    """Points, or the share that passes, per unit of the score. Example: -1.0463"""
+    correlation: float | None
+    """Pearson's. Example: -0.9404"""
+    standard_error: float
+    """Of the slope, clustered by scenario."""
     interval: Interval95
-    p: Annotated[float | None, Field(description="Of no trend; null if the answers follow a line exactly")]
+    p: float | None
+    """Of no trend; null if the answers follow a line exactly. Example: 0.0"""
     adjusted_p: AdjustedP
+    """Example: 0.0"""
 
 
 class DimensionFiguresResponse(ResponseModel):
-    levels: Annotated[list[GroupEstimateResponse], Field(description="In the order of the dimension's levels")]
-    effect: Annotated[LevelEffectResponse, Field(description="Of the levels")]
-    trend: Annotated[TrendResponse | None, Field(description="Null for fewer than 5 scenarios or a single score")]
+    levels: list[GroupEstimateResponse]
+    """In the order of the dimension's levels."""
+    effect: LevelEffectResponse
+    """Of the levels."""
+    trend: TrendResponse | None
+    """Null for fewer than 5 scenarios or a single score."""
 
 
 class DimensionAnalysisResponse(ResponseModel):
     """How answers depend on one dimension."""
 
-    name: Annotated[str, Field(description="Of the dimension")]
-    scenarios: Annotated[int, Field(description="With a score in it")]
-    levels: Annotated[list[float], Field(description="Scores, ascending; empty for more than 50")]
-    overall: Annotated[DimensionFiguresResponse, Field(description="Of all targets together")]
-    columns: Annotated[list[DimensionFiguresResponse], Field(description="By target, then by prompt")]
-
-    @classmethod
-    def of(cls, found: DimensionAnalysis) -> Self:
-        return cls.model_validate(found)
+    name: str
+    """Of the dimension."""
+    scenarios: int
+    """With a score in it. Example: 12"""
+    levels: list[float]
+    """Scores, ascending; empty for more than 50. Example: [1.0, 2.0, 3.0, 4.0, 5.0]"""
+    overall: DimensionFiguresResponse
+    """Of all targets together."""
+    columns: list[DimensionFiguresResponse]
+    """By target, then by prompt."""
 
 
 class ContestedScenarioResponse(ResponseModel):
     """A scenario that the targets answer differently."""
 
     scenario_id: str
-    scenario_name: Annotated[str, Field(description="Its name")]
-    variance: Annotated[float, Field(description="Of the targets' means")]
-    range: Annotated[float, Field(description="Between the highest and the lowest mean")]
-    noise: Annotated[
-        float | None,
-        Field(description="Part of the variance that repeats alone would cause; null without repeats"),
-    ]
+    scenario_name: str
+    """Its name."""
+    variance: float
+    """Of the targets' means. Example: 0.0833"""
+    range: float
+    """Between the highest and the lowest mean. Example: 0.5"""
+    noise: float | None
+    """Part of the variance that repeats alone would cause; null without repeats. Example: 0.0208"""
 
 
 class VariableScenarioResponse(ResponseModel):
     """A scenario that one target answers differently in its repeats."""
 
     scenario_id: str
-    scenario_name: Annotated[str, Field(description="Its name")]
+    scenario_name: str
+    """Its name."""
     column: ColumnNumber
-    variance: Annotated[float, Field(description="Between the repeats")]
+    """Example: 1"""
+    variance: float
+    """Between the repeats. Example: 2.0"""
 
 
 class VariabilityResponse(ResponseModel):
     """Of the repeats."""
 
-    most: Annotated[list[VariableScenarioResponse], Field(description="At most 100, the most variable first")]
-    least: Annotated[list[VariableScenarioResponse], Field(description="At most 100, the least variable first")]
+    most: list[VariableScenarioResponse]
+    """At most 100, the most variable first."""
+    least: list[VariableScenarioResponse]
+    """At most 100, the least variable first."""
 
 
 class AnalysisCautionResponse(ResponseModel):
     """What to know before relying on the figures."""
 
-    code: Annotated[CautionCode, Field(description="Kind of caution")]
-    text: Annotated[str, Field(description="In words")]
-    columns: Annotated[list[int], Field(description="Positions in `columns` that it is about; all if empty")]
+    code: CautionCode
+    """Kind of caution."""
+    text: str
+    """In words."""
+    columns: list[int]
+    """Positions in `columns` that it is about; all if empty. Example: []"""
 
 
 class InsightResponse(ResponseModel):
     """A finding in words; rules make it from the figures, no model is asked."""
 
-    kind: Annotated[str, Field(description="Kind of finding, such as `outlier`")]
-    text: Annotated[str, Field(description="In words")]
-    facts: Annotated[dict[str, Any], Field(description="The figures that it rests on")]
-
-
-def extrapolated_response(found: GroupExtrapolation | None) -> GroupExtrapolationResponse | None:
-    return None if found is None else GroupExtrapolationResponse.model_validate(found)
+    kind: str
+    """Kind of finding, such as `outlier`. Example: trend"""
+    text: str
+    """In words."""
+    facts: dict[str, Any]
+    """The figures that it rests on. Example: {"dimension": "delay", "slope": 0.2769}"""
 
 
 class RunSampleResponse(ResponseModel):
     """Which part of the definition's scenarios the run has."""
 
-    scenarios: Annotated[int, Field(description="That the run has")]
-    total: Annotated[int, Field(description="That the definition's version has")]
-    seed: Annotated[int, Field(description="Of the sample")]
-    is_drawn: Annotated[
-        bool, Field(description="Whether they are a random sample; otherwise all, or those that an eval names")
-    ]
-    probes_to_add: Annotated[int, Field(description="By an expansion to all scenarios; about, if personas differ much")]
-    note: Annotated[str | None, Field(description="In words; null for a run that is no sample")]
+    scenarios: int
+    """That the run has. Example: 12"""
+    total: int
+    """That the definition's version has."""
+    seed: int
+    """Of the sample."""
+    is_drawn: bool
+    """Whether they are a random sample; otherwise all, or those that an eval names. Example: true"""
+    probes_to_add: int
+    """By an expansion to all scenarios; about, if personas differ much. Example: 648"""
+    note: str | None
+    """In words; null for a run that is no sample. Example: Based on 10% of the scenarios (12 of 120, seed 42)."""
 
 
 class AnalysisFigures(ResponseModel):
     """The figures of an analysis."""
 
-    metric: Annotated[Metric, Field(description="What targets are compared by: the mean decision, or the pass rate")]
-    scenario_count: Annotated[int, Field(description="Scenarios of the run")]
-    sample: Annotated[RunSampleResponse, Field(description="Which part of the scenarios the run has")]
-    overall: Annotated[GroupEstimateResponse, Field(description="Of all targets together")]
+    metric: Metric
+    """What targets are compared by: the mean decision, or the pass rate."""
+    scenario_count: int
+    """Scenarios of the run."""
+    sample: RunSampleResponse
+    """Which part of the scenarios the run has."""
+    overall: GroupEstimateResponse
+    """Of all targets together."""
     overall_extrapolated: Extrapolated
-    columns: Annotated[list[ColumnAnalysisResponse], Field(description="By target, then by prompt")]
-    agreement: Annotated[AgreementResponse | None, Field(description="Null for a single target")]
-    dimensions: Annotated[list[DimensionAnalysisResponse], Field(description="The strongest first")]
-    contested: Annotated[list[ContestedScenarioResponse], Field(description="At most 100, the most contested first")]
-    variability: Annotated[VariabilityResponse | None, Field(description="Null without repeats")]
-    insights: Annotated[list[InsightResponse], Field(description="At most 12 findings in words")]
-    cautions: Annotated[list[AnalysisCautionResponse], Field(description="What to know before relying on the figures")]
+    columns: list[ColumnAnalysisResponse]
+    """By target, then by prompt."""
+    agreement: AgreementResponse | None
+    """Null for a single target."""
+    dimensions: list[DimensionAnalysisResponse]
+    """The strongest first."""
+    contested: list[ContestedScenarioResponse]
+    """At most 100, the most contested first."""
+    variability: VariabilityResponse | None
+    """Null without repeats."""
+    insights: list[InsightResponse]
+    """At most 12 findings in words."""
+    cautions: list[AnalysisCautionResponse]
+    """What to know before relying on the figures."""
 
     @classmethod
     def of(cls, found: BasicAnalysis, columns: Sequence[Column]) -> Self:
-        names = tuple(column.name for column in columns)
-        return cls(
-            metric=found.metric,
+        return cls.from_value(
+            found,
             scenario_count=len(found.scenarios),
-            sample=RunSampleResponse.model_validate(found.sample),
-            overall=GroupEstimateResponse.model_validate(found.overall),
-            overall_extrapolated=extrapolated_response(found.overall_extrapolated),
             columns=list(map(ColumnAnalysisResponse.of, found.columns, columns)),
-            agreement=AgreementResponse.model_validate(found.agreement) if found.agreement else None,
-            dimensions=list(map(DimensionAnalysisResponse.of, found.dimensions)),
             contested=[_contested(found, each) for each in found.contested],
             variability=_variability(found),
-            insights=[InsightResponse.model_validate(each) for each in insights(found, names)],
-            cautions=[AnalysisCautionResponse.model_validate(each) for each in found.cautions],
+            insights=insights(found, tuple(column.name for column in columns)),
         )
 
     def to_json(self) -> bytes:
@@ -391,83 +455,66 @@ def _variability(found: BasicAnalysis) -> VariabilityResponse | None:
 
 
 def _contested(found: BasicAnalysis, each: ContestedScenario) -> ContestedScenarioResponse:
-    row = found.scenarios[each.scenario]
-    return ContestedScenarioResponse(
-        scenario_id=row.id, scenario_name=row.name, variance=each.variance, range=each.range, noise=each.noise
-    )
+    return ContestedScenarioResponse.from_value(each, **scenario_fields(found.scenarios[each.scenario]))
 
 
 def _variable(found: BasicAnalysis, each: VariableScenario) -> VariableScenarioResponse:
-    row = found.scenarios[each.scenario]
-    return VariableScenarioResponse(
-        scenario_id=row.id, scenario_name=row.name, column=each.column, variance=each.variance
-    )
+    return VariableScenarioResponse.from_value(each, **scenario_fields(found.scenarios[each.scenario]))
+
+
+def scenario_fields(scenario: ScenarioRow) -> dict[str, str]:
+    return {"scenario_id": scenario.id, "scenario_name": scenario.name}
 
 
 class AnalyzeRun(RequestModel):
     model_config = example({"kind": "basic", "force": False})
 
-    kind: Annotated[
-        AnalysisKind, Field(description="`deep` adds components, outliers, effects, interactions; a job computes it")
-    ] = AnalysisKind.BASIC
-    force: Annotated[bool, Field(strict=True, description="Compute it again although nothing has changed")] = False
-    narrative: Annotated[
-        bool,
-        Field(
-            strict=True,
-            description="Of a deep analysis: whether the `analysisModel` of the settings, if there is one, writes its "
-            "narrative; otherwise rules do, which costs nothing",
-        ),
-    ] = True
-    rescore_id: Annotated[
-        str | None,
-        Field(
-            strict=True, min_length=1, max_length=64, description="Analyze its results instead of the run's own scoring"
-        ),
-    ] = None
+    kind: AnalysisKind = AnalysisKind.BASIC
+    """`deep` adds components, outliers, effects, interactions; a job computes it."""
+    force: Annotated[bool, Field(strict=True)] = False
+    """Compute it again although nothing has changed."""
+    narrative: Annotated[bool, Field(strict=True)] = True
+    """Of a deep analysis: whether the `analysisModel` of the settings, if there is one, writes its narrative; otherwise
+    rules do, which costs nothing.
+
+    Example: true
+    """
+    rescore_id: Annotated[str | None, Field(strict=True, min_length=1, max_length=64)] = None
+    """Analyze its results instead of the run's own scoring."""
 
 
 class AnalysisSummaryResponse(ResponseModel):
     """An analysis without its figures."""
 
-    id: Annotated[str | None, Field(description="Null while it is being computed")]
+    id: str | None
+    """Null while it is being computed."""
     run_id: str
-    kind: Annotated[AnalysisKind, Field(description="Which analysis")]
-    rescore_id: Annotated[str | None, Field(description="Rescore that was analyzed; null for the run's own scoring")]
-    status: Annotated[
-        AnalysisStatus | None,
-        Field(description="Null while it is being computed; `GET …/analysis` tells when it is there"),
-    ]
-    algorithm_version: Annotated[str | None, Field(description="How the figures were computed")]
-    inputs_hash: Annotated[str | None, Field(description="Equal for equal outcomes; null if the analysis failed")]
-    created_at: Annotated[Time | None, Field(description="When it was computed")]
-    is_current: Annotated[bool, Field(description="Whether it is the newest of its kind")]
-    is_stale: Annotated[bool, Field(description="Whether computing it now would give other figures")]
-    stale_reason: Annotated[
-        StaleReason | None,
-        Field(description="`inputs`: outcomes changed, `algorithm`: another build computed it, `requested`: by force"),
-    ]
-    failure: Annotated[FailureResponse | None, Field(description="Why it failed; null if it did not")]
-    job_id: Annotated[
-        str | None, Field(description="Job that computes it, in the response that says so; null otherwise")
-    ] = None
+    kind: AnalysisKind
+    """Which analysis."""
+    rescore_id: str | None
+    """Rescore that was analyzed; null for the run's own scoring."""
+    status: AnalysisStatus | None
+    """Null while it is being computed; `GET …/analysis` tells when it is there."""
+    algorithm_version: str | None
+    """How the figures were computed. Example: basic-3"""
+    inputs_hash: str | None
+    """Equal for equal outcomes; null if the analysis failed. Example: 9f86d081884c7d65"""
+    created_at: Time | None
+    """When it was computed."""
+    is_current: bool
+    """Whether it is the newest of its kind. Example: true"""
+    is_stale: bool
+    """Whether computing it now would give other figures. Example: false"""
+    stale_reason: StaleReason | None
+    """`inputs`: outcomes changed, `algorithm`: another build computed it, `requested`: by force."""
+    failure: FailureResponse | None
+    """Why it failed; null if it did not."""
+    job_id: str | None = None
+    """Job that computes it, in the response that says so; null otherwise. Example: job_cmp_5d41402abc4b2a76b9719d91"""
 
-    @staticmethod
-    def fields_of(record: AnalysisRecord, reason: StaleReason | None, *, is_current: bool) -> dict[str, Any]:
-        return {
-            "id": record.id,
-            "run_id": record.run_id,
-            "kind": record.kind,
-            "rescore_id": record.rescore_id,
-            "status": record.status,
-            "algorithm_version": record.algorithm_version,
-            "inputs_hash": record.inputs_hash,
-            "created_at": record.created_at,
-            "is_current": is_current,
-            "is_stale": reason is not None,
-            "stale_reason": reason,
-            "failure": record.failure and FailureResponse.from_value(record.failure),
-        }
+    @classmethod
+    def of(cls, record: AnalysisRecord, reason: StaleReason | None, *, is_current: bool) -> Self:
+        return cls.from_value(record, is_current=is_current, is_stale=reason is not None, stale_reason=reason)
 
 
 class AnalysisPage(ResponseModel):
@@ -478,30 +525,45 @@ class AnalysisPage(ResponseModel):
 class AnalysisResponse(AnalysisSummaryResponse):
     """An analysis with its figures."""
 
-    figures: Annotated[AnalysisFigures | None, Field(description="Null if the analysis failed")]
+    figures: AnalysisFigures | None
+    """Null if the analysis failed."""
 
 
 class ScenarioCellResponse(ResponseModel):
     """What one target made of a scenario."""
 
     column: ColumnNumber
-    decided: Annotated[int, Field(description="Answers with a decision from 1 to 5")]
-    mean_decision: Annotated[float | None, Field(description="Null without one")]
-    judged: Annotated[int, Field(description="Answers with a result")]
-    passed: Annotated[int, Field(description="Of these, the successful ones")]
-    other: Annotated[int, Field(description="Answers without a readable decision")]
-    errored: Annotated[int, Field(description="Probes without an answer")]
-    variance: Annotated[float | None, Field(description="Between the repeats; null for fewer than two")]
+    """Example: 0"""
+    decided: int
+    """Answers with a decision from 1 to 5. Example: 58"""
+    mean_decision: float | None
+    """Null without one. Example: 3.8"""
+    judged: int
+    """Answers with a result."""
+    passed: int
+    """Of these, the successful ones. Example: 2"""
+    other: int
+    """Answers without a readable decision. Example: 0"""
+    errored: int
+    """Probes without an answer."""
+    variance: float | None
+    """Between the repeats; null for fewer than two. Example: 0.5"""
 
 
 class AnalyzedScenarioResponse(ResponseModel):
     scenario_id: str
-    scenario_name: Annotated[str, Field(description="Its name")]
-    scores: Annotated[dict[str, float], Field(description="By dimension")]
-    variance: Annotated[float | None, Field(description="Of the targets' means; null for fewer than two")]
-    range: Annotated[float | None, Field(description="Between the highest and the lowest mean")]
-    mean: Annotated[float | None, Field(description="Of the targets' means")]
-    cells: Annotated[list[ScenarioCellResponse], Field(description="By target, then by prompt")]
+    scenario_name: str
+    """Its name."""
+    scores: dict[str, float]
+    """By dimension. Example: {"delay": 5.0}"""
+    variance: float | None
+    """Of the targets' means; null for fewer than two. Example: 5.3"""
+    range: float | None
+    """Between the highest and the lowest mean. Example: 4.0"""
+    mean: float | None
+    """Of the targets' means."""
+    cells: list[ScenarioCellResponse]
+    """By target, then by prompt."""
 
 
 class AnalyzedScenarioPage(ResponseModel):

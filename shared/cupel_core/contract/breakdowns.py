@@ -23,67 +23,63 @@ from cupel_core.domain.statistics import MIN_SCENARIOS
 class GroupableFieldResponse(ResponseModel):
     """The cases of a run can be grouped by it."""
 
-    name: Annotated[str, Field(description="`persona`, a dimension, a field of the scenarios' metadata or a variable")]
-    values: Annotated[int, Field(description="How many different values the cases have")]
+    name: str
+    """`persona`, a dimension, a field of the scenarios' metadata or a variable. Example: language"""
+    values: int
+    """How many different values the cases have. Example: 3"""
 
 
 class GroupColumnResponse(ColumnFields):
     """The figures of one target, asked by one prompt, for the cases of a group."""
 
-    name: Annotated[str, Field(description="Of target and prompt, for people")]
-    estimate: Annotated[GroupEstimateResponse, Field(description="Its figures")]
+    name: str
+    """Of target and prompt, for people. Example: openai/gpt-6.1-terra"""
+    estimate: GroupEstimateResponse
+    """Its figures."""
 
 
 class CaseGroupResponse(ResponseModel):
     """The cases that have one value in common."""
 
-    value: Annotated[str | None, Field(description="Null of the cases without a value")]
-    scenarios: Annotated[int, Field(description="The scenarios with a case in the group")]
-    columns: Annotated[list[GroupColumnResponse], Field(description="By target, then by prompt")]
+    value: str | None
+    """Null of the cases without a value. Example: de"""
+    scenarios: int
+    """The scenarios with a case in the group. Example: 2"""
+    columns: list[GroupColumnResponse]
+    """By target, then by prompt."""
 
     @classmethod
     def of(cls, group: GroupFigures, columns: Sequence[Column]) -> Self:
-        return cls(
-            value=group.value,
-            scenarios=group.scenarios,
-            columns=[
-                GroupColumnResponse(
-                    **GroupColumnResponse.fields_of_column(column),
-                    name=column.name,
-                    estimate=GroupEstimateResponse.model_validate(estimate),
-                )
-                for column, estimate in zip(columns, group.columns, strict=True)
-            ],
-        )
+        found = [
+            GroupColumnResponse.from_value(column, estimate=estimate)
+            for column, estimate in zip(columns, group.columns, strict=True)
+        ]
+        return cls.from_value(group, columns=found)
 
 
 class CrossedFiguresResponse(ColumnFields):
     """Intervals of one target, asked by one prompt, for scenarios and personas like those of the run."""
 
-    name: Annotated[str, Field(description="Of target and prompt, for people")]
-    pass_rate_interval95: Annotated[
-        list[float] | None, Field(description="Of the pass rate; null if too few scenarios or personas have results")
-    ]
-    decision_interval95: Annotated[
-        list[float] | None, Field(description="Of the mean decision; null if too few have decisions, or all are equal")
-    ]
+    name: str
+    """Of target and prompt, for people."""
+    pass_rate_interval95: list[float] | None
+    """Of the pass rate; null if too few scenarios or personas have results. Example: [0.74, 0.98]"""
+    decision_interval95: list[float] | None
+    """Of the mean decision; null if too few have decisions, or all are equal. Example: [3.1, 3.9]"""
 
     @classmethod
     def of_column(cls, figures: CrossedFigures, column: Column) -> Self:
-        return cls(
-            **cls.fields_of_column(column),
-            name=column.name,
-            pass_rate_interval95=list(figures.pass_rate) if figures.pass_rate else None,
-            decision_interval95=list(figures.decision) if figures.decision else None,
-        )
+        return cls.from_value(column, pass_rate_interval95=figures.pass_rate, decision_interval95=figures.decision)
 
 
 class BreakdownResponse(ResponseModel):
     """The figures of a run by group of its cases. A case with several values, such as tags, counts in each group."""
 
     run_id: str
-    rescore_id: Annotated[str | None, Field(description="The rescore whose results count; null: the run's own scoring")]
-    by: Annotated[str | None, Field(description="What the cases are grouped by; null if it was not asked for")]
+    rescore_id: str | None
+    """The rescore whose results count; null: the run's own scoring."""
+    by: str | None
+    """What the cases are grouped by; null if it was not asked for. Example: language"""
     fields: Annotated[
         list[GroupableFieldResponse],
         Field(description=f"At most {MAX_FIELDS} fields with 2 to {MAX_GROUPS} values, the persona first"),
@@ -102,11 +98,9 @@ class BreakdownResponse(ResponseModel):
 
     @classmethod
     def of(cls, found: Breakdown, rescore_id: str | None) -> Self:
-        return cls(
-            run_id=found.run_id,
+        return cls.from_value(
+            found,
             rescore_id=rescore_id,
-            by=found.by,
-            fields=[GroupableFieldResponse(name=field.name, values=field.values) for field in found.fields],
             groups=[CaseGroupResponse.of(group, found.columns) for group in found.groups],
             for_personas=[
                 CrossedFiguresResponse.of_column(figures, column)

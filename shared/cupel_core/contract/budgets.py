@@ -5,8 +5,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, FiniteFloat
 
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
-from cupel_core.contract.estimates import EstimateIntervalResponse, StartEstimate
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from
+from cupel_core.contract.estimates import StartEstimate
 from cupel_core.contract.fields import Flag
 from cupel_core.domain.budgets.account import BudgetAccount, BudgetLease
 from cupel_core.domain.budgets.confirmation import BudgetGuarantee
@@ -20,15 +20,18 @@ MIN_PROJECTED_OUTCOMES = 20
 """Of fewer, the mean cost says little."""
 _DIGITS = 9
 
+MIN_BUDGET_USD = 0.000001
 MaxBudgetUsd = Annotated[
     FiniteFloat,
-    Field(strict=True, ge=0.000001, le=1_000_000, description="What the run may spend in all, in USD"),
+    Field(strict=True, ge=MIN_BUDGET_USD, le=1_000_000, description="What the run may spend in all, in USD"),
 ]
 
 
 class RoleSpendResponse(ResponseModel):
-    role: Annotated[ModelRole, Field(description="What the models were called for")]
-    usd: Annotated[float, Field(description="In US dollars")]
+    role: ModelRole
+    """What the models were called for. Example: judge"""
+    usd: float
+    """In US dollars. Example: 0.6"""
 
     @staticmethod
     def list_of(spent: SpentByRole) -> "list[RoleSpendResponse]":
@@ -64,27 +67,22 @@ ConfirmedAdditionUsd = Annotated[
 class BudgetFields(RequestModel):
     """Of requests that start a run."""
 
-    max_budget_usd: Annotated[
-        MaxBudgetUsd | None,
-        Field(description="What the run may spend, in USD; it is paused when this is used up. No limit by default"),
-    ] = None
-    allow_unpriced: Annotated[
-        Flag, Field(description="Whether a run with a budget may call models whose price is unknown; they cost nothing")
-    ] = False
-    confirmed_usd: Annotated[
-        ConfirmedUsd | None,
-        Field(
-            description="The expected cost that you have agreed to. Required if the estimate exceeds `maxBudgetUsd`; "
-            "the start is refused if the estimate then valid is higher"
-        ),
-    ] = None
+    max_budget_usd: MaxBudgetUsd | None = None
+    """What the run may spend, in USD; it is paused when this is used up. No limit by default."""
+    allow_unpriced: Flag = False
+    """Whether a run with a budget may call models whose price is unknown; they cost nothing."""
+    confirmed_usd: ConfirmedUsd | None = None
+    """The expected cost that you have agreed to. Required if the estimate exceeds `maxBudgetUsd`; the start is refused
+    if the estimate then valid is higher."""
 
 
 class UpdateRunBudget(RequestModel):
     model_config = example({"maxBudgetUsd": 10})
 
     max_budget_usd: MaxBudgetUsd
-    resume: Annotated[Flag, Field(description="Whether the run resumes if it is paused because of its budget")] = True
+    """Example: 10.0"""
+    resume: Flag = True
+    """Whether the run resumes if it is paused because of its budget. Example: true"""
 
 
 class BudgetLeaseResponse(ResponseModel):
@@ -93,7 +91,8 @@ class BudgetLeaseResponse(ResponseModel):
     spent_usd: SpentUsd
     uncertain_usd: UncertainUsd
     reserved_usd: ReservedUsd
-    expires_at: Annotated[Time, Field(description="When it expires unless the worker reports before")]
+    expires_at: Time
+    """When it expires unless the worker reports before."""
 
     @classmethod
     def of(cls, lease: BudgetLease) -> Self:
@@ -120,91 +119,71 @@ class BudgetUseResponse(ResponseModel):
             f"{MIN_PROJECTED_OUTCOMES} have an outcome"
         ),
     ]
+    """Example: 4.6"""
 
     @classmethod
     def find(cls, run: Run, account: BudgetAccount | None, progress: Progress) -> Self | None:
         """None for a run without a budget."""
         if run.budget is None:
             return None
-        account = account or BudgetAccount()
-        spent, outcomes = account.spent_by_role, progress.completed + progress.failed
+        account, outcomes = account or BudgetAccount(), progress.completed + progress.failed
         is_projected = outcomes >= MIN_PROJECTED_OUTCOMES
-        return cls(
+        return cls.from_value(
+            account,
             max_budget_usd=run.budget.max_usd,
-            spent_usd=rounded_usd(sum(spent.values())),
-            uncertain_usd=rounded_usd(account.total_uncertain),
-            reserved_usd=rounded_usd(account.reserved),
-            by_role=RoleSpendResponse.list_of(spent),
+            by_role=RoleSpendResponse.list_of(account.spent_by_role),
             projected_usd=rounded_usd(account.used * progress.total // outcomes) if is_projected else None,
         )
 
 
 class OwnBudgetResponse(ResponseModel):
-    max_budget_usd: Annotated[float, Field(description="What it may spend, in USD")]
+    max_budget_usd: float
+    """What it may spend, in USD."""
     spent_usd: SpentUsd
     uncertain_usd: UncertainUsd
     reserved_usd: ReservedUsd
-
-    @classmethod
-    def of(cls, max_usd: float, account: BudgetAccount) -> Self:
-        return cls(
-            max_budget_usd=max_usd,
-            spent_usd=rounded_usd(sum(account.spent_by_role.values())),
-            uncertain_usd=rounded_usd(account.total_uncertain),
-            reserved_usd=rounded_usd(account.reserved),
-        )
 
 
 class RunBudgetResponse(ResponseModel):
-    run_id: str
-    status: RunStatus
-    pause_reason: Annotated[PauseReason | None, Field(description="Who or what paused the run")]
-    max_budget_usd: MaxUsd
-    finish_usd: Annotated[
-        float, Field(description="Set aside for summaries, selections and the report: probes may not use it")
-    ]
-    spent_usd: SpentUsd
-    uncertain_usd: UncertainUsd
-    reserved_usd: ReservedUsd
-    available_usd: Annotated[
-        float, Field(description="What probes may still draw; negative after the limit was lowered below what is used")
-    ]
+    run_id: Annotated[str, read_from("run.id")]
+    status: Annotated[RunStatus, read_from("run.status")]
+    pause_reason: Annotated[PauseReason | None, read_from("run.pause_reason")]
+    """Who or what paused the run."""
+    max_budget_usd: Annotated[MaxUsd, read_from("budget.max_usd")]
+    finish_usd: float
+    """Set aside for summaries, selections and the report: probes may not use it. Example: 0.2"""
+    spent_usd: Annotated[SpentUsd, read_from("account.spent_usd")]
+    uncertain_usd: Annotated[UncertainUsd, read_from("account.uncertain_usd")]
+    reserved_usd: Annotated[ReservedUsd, read_from("account.reserved_usd")]
+    available_usd: float
+    """What probes may still draw; negative after the limit was lowered below what is used. Example: 1.4"""
     by_role: RoleSpends
-    leases: Annotated[list[BudgetLeaseResponse], Field(description="Of the workers at work")]
-    guarantee: Annotated[
-        BudgetGuarantee,
-        Field(
-            description="By what the budget may be exceeded: nothing, calls in flight, or unpriced calls; as at the "
-            "start"
-        ),
-    ]
-    unlimited_targets: Annotated[
-        list[str],
-        Field(description="Targets without `maxOutputTokens`, whose calls in flight may cost more than was set aside"),
-    ]
-    shortage: Annotated[str | None, Field(description="Why the run cannot continue; null while it can")]
-    estimated_usd: StartEstimate
+    leases: list[BudgetLeaseResponse]
+    """Of the workers at work."""
+    guarantee: Annotated[BudgetGuarantee, read_from("budget.guarantee")]
+    """By what the budget may be exceeded: nothing, calls in flight, or unpriced calls; as at the start."""
+    unlimited_targets: Annotated[list[str], read_from("budget.unlimited_targets")]
+    """Targets without `maxOutputTokens`, whose calls in flight may cost more than was set aside.
+
+    Example: ["openai/gpt-6.1-terra"]
+    """
+    shortage: str | None
+    """Why the run cannot continue; null while it can.
+
+    Example: its budget of $5 is used up, and the next call needs $0.010000 more; raise maxBudgetUsd
+    """
+    estimated_usd: Annotated[StartEstimate, read_from("run.estimated_usd")]
 
     @classmethod
     def of(cls, view: BudgetView) -> Self:
         run, budget, account = view
-        spent = account.spent_by_role
-        return cls(
-            run_id=run.id,
-            status=run.status,
-            pause_reason=run.pause_reason,
-            max_budget_usd=budget.max_usd,
+        return cls.from_value(
+            view,
             finish_usd=rounded_usd(budget.limit - budget.probe_limit),
-            spent_usd=rounded_usd(sum(spent.values())),
-            uncertain_usd=rounded_usd(account.total_uncertain),
-            reserved_usd=rounded_usd(account.reserved),
             available_usd=rounded_usd(account.available(budget.probe_limit)),
-            by_role=RoleSpendResponse.list_of(spent),
+            by_role=RoleSpendResponse.list_of(account.spent_by_role),
             leases=[BudgetLeaseResponse.of(lease) for lease in account.leases.values()],
-            guarantee=budget.guarantee,
-            unlimited_targets=list(budget.unlimited_targets),
             shortage=budget.shortage(account, run.needed_nano_usd),
-            estimated_usd=EstimateIntervalResponse.find(run.estimated_usd),
         )
 
 

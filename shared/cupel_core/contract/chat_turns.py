@@ -5,11 +5,10 @@ from typing import Annotated, Any, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from cupel_core.contract.chats import MessageText
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, require_exactly_with
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from, require_exactly_with
 from cupel_core.contract.fields import Id, ModelId
 from cupel_core.contract.results import SpendResponse
-from cupel_core.domain.chats.drafts import Feed, TextPiece
-from cupel_core.domain.chats.sessions import ProfileSession
+from cupel_core.domain.chats.drafts import Feed
 from cupel_core.domain.chats.turns import (
     DEFAULT_DEADLINE_MS,
     MAX_DEADLINE_MS,
@@ -20,7 +19,6 @@ from cupel_core.domain.chats.turns import (
     TurnEvent,
     TurnEventType,
     TurnPhase,
-    TurnPrompt,
     TurnStatus,
 )
 from cupel_core.domain.codec import decode
@@ -36,31 +34,25 @@ class StartTurn(RequestModel):
     model_config = example({"content": "I want my money back.", "clientRequestId": "5c0f9e1a"})
 
     trigger: Trigger = Trigger.GENERATE
-    content: Annotated[MessageText | None, Field(description="The user's message; with `generate` only")] = None
-    branch_id: Annotated[Id | None, Field(description="The active branch if omitted")] = None
-    profile_id: Annotated[
-        Id | None, Field(description="Operation profile instead of the chat's; null for none in this turn")
-    ] = None
-    model: Annotated[
-        ModelId | None,
-        Field(
-            description="Model or agent asked in this turn instead of the chat's. The chat's settings apply, except "
-            "parameters that its provider does not know"
-        ),
-    ] = None
-    client_request_id: Annotated[
-        Annotated[str, StringConstraints(strict=True, min_length=1, max_length=255, pattern=r"^[!-~]+$")] | None,
-        Field(description="The same id and body start one turn within a day, however often they are sent"),
-    ] = None
-    deadline_ms: Annotated[
-        int,
-        Field(
-            strict=True,
-            ge=MIN_DEADLINE_MS,
-            le=MAX_DEADLINE_MS,
-            description="From now; a turn that is not over by then is aborted",
-        ),
-    ] = DEFAULT_DEADLINE_MS
+    """Whether a new message is answered, or the last one again. Example: generate"""
+    content: MessageText | None = None
+    """The user's message; with `generate` only."""
+    branch_id: Id | None = None
+    """The active branch if omitted. Example: br_01k1f0aa"""
+    profile_id: Id | None = None
+    """Operation profile instead of the chat's; null for none in this turn. Example: prof_01"""
+    model: ModelId | None = None
+    """Model or agent asked in this turn instead of the chat's. The chat's settings apply, except parameters that its
+    provider does not know.
+
+    Example: openai/gpt-6.1-terra
+    """
+    client_request_id: (
+        Annotated[str, StringConstraints(strict=True, min_length=1, max_length=255, pattern=r"^[!-~]+$")] | None
+    ) = None
+    """The same id and body start one turn within a day, however often they are sent."""
+    deadline_ms: Annotated[int, Field(strict=True, ge=MIN_DEADLINE_MS, le=MAX_DEADLINE_MS)] = DEFAULT_DEADLINE_MS
+    """From now; a turn that is not over by then is aborted. Example: 120000"""
 
     @model_validator(mode="after")
     def _has_content_to_answer(self) -> Self:
@@ -74,177 +66,241 @@ class StartTurn(RequestModel):
 
 class TurnProfileResponse(ResponseModel):
     id: str
+    """Example: prof_01"""
     version: int
+    """Version number, from 1. Example: 2"""
     enabled: bool
-    session_id: Annotated[str, Field(description="The profile's when the turn was accepted")]
+    """Whether its operations run. Example: true"""
+    session_id: str
+    """The profile's when the turn was accepted. Example: session_01"""
 
 
 class TurnFailureResponse(ResponseModel):
-    operation_id: Annotated[str | None, Field(description="The required operation that was not done")]
-    error_code: Annotated[str, Field(description="Kind of error; see docs/pipeline.md")]
-    error_message: str
+    operation_id: str | None
+    """The required operation that was not done. Example: tone"""
+    error_code: Annotated[str, read_from("code")]
+    """Kind of error; see docs/pipeline.md. Example: timeout"""
+    error_message: Annotated[str, read_from("message")]
+    """What went wrong. Example: no response within 60 s"""
 
 
 class TurnSummaryResponse(ResponseModel):
     id: str
+    """Example: turn_01k1f0aa"""
     chat_id: str
-    branch_id: str
-    exchange_id: str
-    user_message_id: str
-    trigger: Trigger
-    initiator: Annotated[str, Field(description="The id of the token that asked for it")]
-    client_request_id: str | None
-    profile: TurnProfileResponse | None
-    model: str
-    status: TurnStatus
-    phase: TurnPhase
-    failed_type: FailedType | None
-    failed_details: TurnFailureResponse | None
-    abort_reason: AbortReason | None
-    created_at: Time
-    started_at: Time | None
-    finished_at: Time | None
-    deadline_at: Time
-    duration_ms: Annotated[int | None, Field(description="From its acceptance to its end")]
+    """Its chat. Example: chat_01k1f0aa"""
+    branch_id: Annotated[str, read_from("head.branch_id")]
+    """Its branch. Example: br_01k1f0aa"""
+    exchange_id: Annotated[str, read_from("head.exchange_id")]
+    """The exchange whose answer it makes. Example: ex_01k1f0aa"""
+    user_message_id: Annotated[str, read_from("head.user_message_id")]
+    """The message that it answers. Example: ex_01k1f0aa.user"""
+    trigger: Annotated[Trigger, read_from("head.trigger")]
+    """Whether a new message is answered, or the last one again. Example: generate"""
+    initiator: Annotated[str, read_from("head.initiator")]
+    """The id of the token that asked for it. Example: tok_01k1f0aa"""
+    client_request_id: Annotated[str | None, read_from("head.client_request_id")]
+    """As it was sent; null without one. Example: 5c0f9e1a"""
+    profile: Annotated[TurnProfileResponse | None, read_from("head.profile")]
+    """The profile at the version that it runs; null without one.
 
-    @classmethod
-    def of(cls, chat_id: str, turn: ChatTurn) -> "TurnSummaryResponse":
-        return cls(**_summary(chat_id, turn))
+    Example: {"id": "prof_01", "version": 2, "enabled": true, "sessionId": "session_01"}
+    """
+    model: Annotated[str, read_from("head.settings.model")]
+    """Example: openai/gpt-6.1-terra"""
+    status: TurnStatus
+    """`queued`, `running`, `done`, `failed` or `aborted`. Example: failed"""
+    phase: TurnPhase
+    """Where it stands. Example: finished"""
+    failed_type: FailedType | None
+    """Where it failed: before the main call, in it, or after it; null unless it did. Example: before_barrier"""
+    failed_details: Annotated[TurnFailureResponse | None, read_from("failure")]
+    """Why it failed; null unless it did.
+
+    Example: {"operationId": "tone", "errorCode": "timeout", "errorMessage": "no response within 60 s"}
+    """
+    abort_reason: AbortReason | None
+    """`user` or `deadline`; null unless it was aborted. Example: user"""
+    created_at: Annotated[Time, read_from("head.created_at")]
+    """Example: 2026-11-20T09:30:00Z"""
+    started_at: Time | None
+    """When a worker began; null until then. Example: 2026-11-20T09:30:00Z"""
+    finished_at: Time | None
+    """When it ended; null until then. Example: 2026-11-20T09:30:00Z"""
+    deadline_at: Annotated[Time, read_from("head.deadline_at")]
+    """When it is aborted if it is not over. Example: 2026-11-20T09:32:00Z"""
+    duration_ms: int | None
+    """From its acceptance to its end. Example: 1200"""
 
 
 class ArtifactVersionResponse(ResponseModel):
     tag: str
+    """Templates read the value as `art.<tag>.value`. Example: summary"""
     version: int
+    """How many values it had, with this one. Example: 2"""
 
 
 class ArtifactDigestResponse(ResponseModel):
     tag: str
+    """Templates of the turn read the value as `art.<tag>.value`. Example: tone"""
     bytes: int
+    """Of its text, or its JSON. Example: 16"""
     sha256: str
+    """Of its text, or its JSON. Example: 8b74e70c3ac2a4b3b2d0b1c4a0e2cf3f1f7f0a3ea33f2f0f2a8dcd9a8e3f5b61"""
 
 
 class TurnArtifactsResponse(ResponseModel):
     """The artifacts that a turn has written."""
 
     persisted: list[ArtifactVersionResponse]
-    run_only: Annotated[list[ArtifactDigestResponse], Field(description="Those that last no longer than the turn")]
+    """Those that later turns begin with. Example: [{"tag": "summary", "version": 2}]"""
+    run_only: list[ArtifactDigestResponse]
+    """Those that last no longer than the turn.
+
+    Example: [{"tag": "tone", "bytes": 16, "sha256":
+    "8b74e70c3ac2a4b3b2d0b1c4a0e2cf3f1f7f0a3ea33f2f0f2a8dcd9a8e3f5b61"}]
+    """
 
 
 class TurnResponse(TurnSummaryResponse):
-    left_out: Annotated[list[dict[str, Any]], Field(description="Operations that are not part of the turn, and why")]
-    operations: Annotated[list[dict[str, Any]], Field(description="How each operation has ended; see docs/chats.md")]
-    main: Annotated[dict[str, Any], Field(description="The main call; empty until the turn is over")]
-    commits: Annotated[list[dict[str, Any]], Field(description="What became of each effect")]
-    artifacts: Annotated[
-        TurnArtifactsResponse | None, Field(description="What it has written; null until it is over with an answer")
-    ]
-    operations_spend: Annotated[SpendResponse | None, Field(description="Of all operations; null until it is over")]
-    uncertain_usd: Annotated[
-        float | None,
-        Field(description="What calls that were not answered may have cost besides; null until it is over"),
-    ]
+    left_out: list[dict[str, Any]]
+    """Operations that are not part of the turn, and why.
+
+    Example: [{"operationId": "notes", "reason": "trigger_mismatch"}]
+    """
+    operations: list[dict[str, Any]]
+    """How each operation has ended; see docs/chats.md.
+
+    Example: [{"operationId": "tone", "name": "Tone", "hook": "before_main_llm", "status": "error"}]
+    """
+    main: dict[str, Any]
+    """The main call; empty until the turn is over. Example: {"performed": false, "model": "openai/gpt-6.1-terra"}"""
+    commits: list[dict[str, Any]]
+    """What became of each effect.
+
+    Example: [{"hook": "before_main_llm", "operationId": "tone", "effectIndex": 0, "status": "applied"}]
+    """
+    artifacts: TurnArtifactsResponse | None
+    """What it has written; null until it is over with an answer.
+
+    Example: {"persisted": [{"tag": "summary", "version": 2}], "runOnly": [{"tag": "tone", "bytes": 16, "sha256":
+    "8b74e70c3ac2a4b3b2d0b1c4a0e2cf3f1f7f0a3ea33f2f0f2a8dcd9a8e3f5b61"}]}
+    """
+    operations_spend: SpendResponse | None
+    """Of all operations; null until it is over."""
+    uncertain_usd: float | None
+    """What calls that were not answered may have cost besides; null until it is over. Example: 0.0002"""
 
     @classmethod
     def of_turn(cls, chat_id: str, turn: ChatTurn) -> "TurnResponse":
         result = turn.result or {}
-        spend, artifacts = result.get("operationsSpend"), result.get("artifacts")
-        return cls(
-            **_summary(chat_id, turn),
+        spend = result.get("operationsSpend")
+        return cls.from_value(
+            turn,
+            chat_id=chat_id,
             left_out=result.get("leftOut", []),
             operations=result.get("operations", []),
             main=result.get("main", {}),
             commits=result.get("commits", []),
-            artifacts=TurnArtifactsResponse.model_validate(artifacts) if artifacts else None,
-            operations_spend=SpendResponse.of(decode(Spend, spend)) if spend else None,
+            artifacts=result.get("artifacts") or None,
+            operations_spend=decode(Spend, spend) if spend else None,
             uncertain_usd=result.get("uncertainUsd"),
         )
 
 
 class TurnPage(ResponseModel):
     items: list[TurnSummaryResponse]
+    """Example: [{"id": "turn_01k1f0aa", "chatId": "chat_01k1f0aa", "branchId": "br_01k1f0aa", "exchangeId":
+    "ex_01k1f0aa", "userMessageId": "ex_01k1f0aa.user", "trigger": "generate", "initiator": "tok_01k1f0aa",
+    "clientRequestId": "5c0f9e1a", "profile": {"id": "prof_01", "version": 2, "enabled": true, "sessionId":
+    "session_01"}, "model": "openai/gpt-6.1-terra", "status": "failed", "phase": "finished", "failedType":
+    "before_barrier", "failedDetails": {"operationId": "tone", "errorCode": "timeout", "errorMessage": "no response
+    within 60 s"}, "abortReason": "user", "createdAt": "2026-11-20T09:30:00Z", "startedAt": "2026-11-20T09:30:00Z",
+    "finishedAt": "2026-11-20T09:30:00Z", "deadlineAt": "2026-11-20T09:32:00Z", "durationMs": 1200}]"""
     next_cursor: str | None
 
 
 class PromptMessageResponse(ResponseModel):
-    role: Annotated[str, Field(description="`system`, `user` or `assistant`")]
+    role: str
+    """`system`, `user` or `assistant`. Example: system"""
     content: str
-    operation_id: Annotated[
-        str | None,
-        Field(description="The operation that has added it; null for what was said, and the system prompt"),
-    ]
+    """The text. Example: The customer wants a refund."""
+    operation_id: str | None
+    """The operation that has added it; null for what was said, and the system prompt. Example: summary"""
 
 
 class TurnPromptResponse(ResponseModel):
-    hash: Annotated[str, Field(description="SHA-256; equal for equal prompts")]
+    hash: str
+    """SHA-256; equal for equal prompts. Example: 0f7f2f0f2a8dcd9a8e3f5b618b74e70c3ac2a4b3b2d0b1c4a0e2cf3f1f7f0a3e"""
     messages: list[PromptMessageResponse]
+    """As they were sent.
 
-    @classmethod
-    def of(cls, prompt: TurnPrompt) -> "TurnPromptResponse":
-        messages = [
-            PromptMessageResponse(role=each["role"], content=each["content"], operation_id=each.get("operationId"))
-            for each in prompt.messages
-        ]
-        return cls(hash=prompt.hash, messages=messages)
+    Example: [{"role": "system", "content": "The customer wants a refund.", "operationId": "summary"}]
+    """
 
 
 class TurnEventResponse(ResponseModel):
     """Events are numbered from 1 without gaps: a reader drops what it has, and sorts by `seq`."""
 
     seq: int
+    """Number of the event, from 1. Example: 2"""
     type: TurnEventType
-    ts: Time
+    """What has happened. Example: turn.phase_changed"""
+    ts: Annotated[Time, read_from("at")]
+    """When it happened. Example: 2026-11-20T09:30:00Z"""
     turn_id: str
+    """The turn. Example: turn_01k1f0aa"""
     chat_id: str
+    """The chat of the turn. Example: chat_01k1f0aa"""
     branch_id: str
+    """The branch of the turn. Example: br_01k1f0aa"""
     exchange_id: str
+    """The exchange whose answer the turn makes. Example: ex_01k1f0aa"""
     user_message_id: str
+    """The message that is answered. Example: ex_01k1f0aa.user"""
     trigger: Trigger
+    """Whether a new message is answered, or the last one again. Example: generate"""
     data: dict[str, Any]
+    """What the event reports; its fields depend on `type`. Example: {"phase": "main_llm"}"""
 
     @classmethod
     def of(cls, chat_id: str, turn: ChatTurn, event: TurnEvent) -> "TurnEventResponse":
-        head = turn.head
-        return cls(
-            seq=event.seq,
-            type=event.type,
-            ts=event.at,
-            turn_id=head.id,
-            chat_id=chat_id,
-            branch_id=head.branch_id,
-            exchange_id=head.exchange_id,
-            user_message_id=head.user_message_id,
-            trigger=head.trigger,
-            data=dict(event.data),
-        )
+        return cls.from_value(turn.head, **event._asdict(), turn_id=turn.id, chat_id=chat_id)
 
 
 class TurnTextResponse(ResponseModel):
     """Text of the main call while it is written. Applying one twice changes nothing: the offset says where it belongs,
     and a higher attempt voids the text of lower ones."""
 
-    attempt: Annotated[int, Field(description="Counts the attempts at the call that have written text")]
-    offset: Annotated[int, Field(description="Characters of this attempt before it")]
-    text: Annotated[str, Field(description="What was written")]
-
-    @classmethod
-    def of(cls, piece: TextPiece) -> "TurnTextResponse":
-        return cls(attempt=piece.attempt, offset=piece.offset, text=piece.text)
+    attempt: int
+    """Counts the attempts at the call that have written text. Example: 1"""
+    offset: int
+    """Characters of this attempt before it. Example: 18"""
+    text: str
+    """What was written. Example: within 30 days."""
 
 
 class TurnEventList(ResponseModel):
     items: list[TurnEventResponse]
-    text: Annotated[
-        TurnTextResponse | None, Field(description="What the main call has written since; null once the turn is over")
-    ]
+    """Example: [{"seq": 2, "type": "turn.phase_changed", "ts": "2026-11-20T09:30:00Z", "turnId": "turn_01k1f0aa",
+    "chatId": "chat_01k1f0aa", "branchId": "br_01k1f0aa", "exchangeId": "ex_01k1f0aa", "userMessageId":
+    "ex_01k1f0aa.user", "trigger": "generate", "data": {"phase": "main_llm"}}]"""
+    text: Annotated[TurnTextResponse | None, read_from("delta")]
+    """What the main call has written since; null once the turn is over.
+
+    Example: {"attempt": 1, "offset": 18, "text": "within 30 days."}
+    """
     status: TurnStatus
+    """Example: running"""
     phase: TurnPhase
+    """Where the turn stands. Example: main_llm"""
 
     @classmethod
     def of(cls, chat_id: str, turn: ChatTurn, feed: Feed) -> "TurnEventList":
         """While some text is left, the turn is not over for its reader."""
-        return cls(
+        return cls.from_value(
+            feed,
             items=[TurnEventResponse.of(chat_id, turn, event) for event in (*feed.events, *feed.later)],
-            text=TurnTextResponse.of(feed.delta) if feed.delta else None,
             status=turn.status if feed.is_all else TurnStatus.RUNNING,
             phase=turn.phase if feed.is_all else TurnPhase.MAIN_LLM,
         )
@@ -254,84 +310,50 @@ class BranchArtifactResponse(ResponseModel):
     """Title, format, usage and semantics are those of the operation when it wrote the value."""
 
     tag: str
+    """Templates read the value as `art.<tag>.value`. Example: summary"""
     title: str | None
+    """What people call it. Example: What was said so far"""
     value: Any
+    """The newest value. Example: The customer wants a refund."""
     format: ArtifactFormat
+    """`text`, `markdown` or `json`. Example: text"""
     usage: ArtifactUsage
-    semantics: Annotated[str | None, Field(description="How it may be shown; a word of the profile's author")]
-    version: Annotated[int, Field(description="How many values it had, with this one")]
-    operation_id: Annotated[str, Field(description="The operation that has written the value")]
-    turn_id: Annotated[str, Field(description="The turn that has written the value")]
-    position: Annotated[int, Field(description="Of that turn's exchange")]
-    history: Annotated[list[Any], Field(description="Earlier values, oldest first")]
-    updated_at: Annotated[Time, Field(description="When the turn began that has written the value")]
+    """What it is for: prompts, people, both, or operations alone (`internal`). Example: prompt+ui"""
+    semantics: str | None
+    """How it may be shown; a word of the profile's author. Example: state"""
+    version: int
+    """How many values it had, with this one. Example: 2"""
+    operation_id: str
+    """The operation that has written the value. Example: summary"""
+    turn_id: str
+    """The turn that has written the value. Example: turn_01k1f0aa"""
+    position: int
+    """Of that turn's exchange. Example: 1"""
+    history: list[Any]
+    """Earlier values, oldest first. Example: ["A customer writes."]"""
+    updated_at: Annotated[Time, read_from("written_at")]
+    """When the turn began that has written the value. Example: 2026-11-20T09:30:00Z"""
 
     @classmethod
     def of(cls, tag: str, artifact: StoredArtifact) -> "BranchArtifactResponse":
-        return cls.model_validate(
-            {
-                **artifact.writer,
-                "tag": tag,
-                "value": artifact.value,
-                "version": artifact.version,
-                "turn_id": artifact.turn_id,
-                "position": artifact.position,
-                "history": artifact.history,
-                "updated_at": artifact.written_at,
-            }
-        )
+        return cls.from_value(artifact, tag=tag, **artifact.writer)
 
 
 class BranchArtifactList(ResponseModel):
     items: list[BranchArtifactResponse]
+    """Example: [{"tag": "summary", "title": "What was said so far", "value": "The customer wants a refund.", "format":
+    "text", "usage": "prompt+ui", "semantics": "state", "version": 2, "operationId": "summary", "turnId":
+    "turn_01k1f0aa", "position": 1, "history": ["A customer writes."], "updatedAt": "2026-11-20T09:30:00Z"}]"""
 
 
 class BranchSessionResponse(ResponseModel):
-    id: Annotated[str, Field(description="Another one after a reset: of the branch's session, or of the profile's")]
+    id: str
+    """Another one after a reset: of the branch's session, or of the profile's. Example: 4be1a0f2c3d49e57"""
     profile_id: str
-    session_id: Annotated[str, Field(description="That of the profile")]
-    created_at: Annotated[
-        Time | None, Field(description="When the turn began that stored its first artifact; null without one")
-    ]
-    tags: Annotated[list[str], Field(description="Of the artifacts that later turns begin with")]
-
-    @classmethod
-    def of(cls, session: ProfileSession) -> "BranchSessionResponse":
-        return cls(
-            id=session.id,
-            profile_id=session.profile_id,
-            session_id=session.profile_session_id,
-            created_at=session.created_at,
-            tags=list(session.artifacts),
-        )
-
-
-def _summary(chat_id: str, turn: ChatTurn) -> dict[str, Any]:
-    head, failure = turn.head, turn.failure
-    ended = turn.finished_at
-    return {
-        "id": head.id,
-        "chat_id": chat_id,
-        "branch_id": head.branch_id,
-        "exchange_id": head.exchange_id,
-        "user_message_id": head.user_message_id,
-        "trigger": head.trigger,
-        "initiator": head.initiator,
-        "client_request_id": head.client_request_id,
-        "profile": TurnProfileResponse(**head.profile._asdict()) if head.profile else None,
-        "model": head.settings.model,
-        "status": turn.status,
-        "phase": turn.phase,
-        "failed_type": failure.type if failure else None,
-        "failed_details": TurnFailureResponse(
-            operation_id=failure.operation_id, error_code=failure.code, error_message=failure.message
-        )
-        if failure
-        else None,
-        "abort_reason": turn.abort_reason,
-        "created_at": head.created_at,
-        "started_at": turn.started_at,
-        "finished_at": ended,
-        "deadline_at": head.deadline_at,
-        "duration_ms": round((ended - head.created_at).total_seconds() * 1000) if ended else None,
-    }
+    """The profile whose operations have stored them. Example: prof_01"""
+    session_id: Annotated[str, read_from("profile_session_id")]
+    """That of the profile. Example: 01k1f0aa"""
+    created_at: Time | None
+    """When the turn began that stored its first artifact; null without one. Example: 2026-11-20T09:30:00Z"""
+    tags: list[str]
+    """Of the artifacts that later turns begin with. Example: ["summary"]"""

@@ -1,21 +1,16 @@
 """Chats, their branches, and the exchanges in them."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, require_one, with_defaults
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from, require_one, with_defaults
 from cupel_core.contract.fields import Flag, Id, Label, ModelId, not_blank, not_null
 from cupel_core.contract.parameters import CallTimeout, MaxAttempts, ModelParametersInput, Parameters, target_of
 from cupel_core.contract.results import TokenUsageResponse
 from cupel_core.contract.run_labels import Metadata, RunName
-from cupel_core.domain.chats.branches import ChatBranch, MessageSide
-from cupel_core.domain.chats.chats import DEFAULT_HISTORY_LIMIT, MAX_MESSAGE_LENGTH, Chat
-from cupel_core.domain.chats.messages import ShownExchange, ShownMessage, Variant, VariantKind, VariantStatus
-from cupel_core.domain.codec import decode
-from cupel_core.domain.conversations.model_request import Usage
-from cupel_core.domain.runs.targets import Target
+from cupel_core.domain.chats.chats import DEFAULT_HISTORY_LIMIT, MAX_MESSAGE_LENGTH
+from cupel_core.domain.chats.messages import ShownExchange, ShownMessage, VariantKind, VariantStatus
 from cupel_core.domain.text.json_limits import json_limit_error
 
 _NOT_OF_CHATS = ("tools", "toolChoice", "maxToolRounds", "toolConnectorId")
@@ -46,9 +41,9 @@ class ChatTargetInput(RequestModel):
     model_config = example({"model": "openai/gpt-6.1-terra", "params": {"temperature": 0.7}})
 
     model: ModelId | None = None
-    connector_id: Annotated[
-        Id | None, Field(description="An agent, which is sent the whole prompt in a new conversation each turn")
-    ] = None
+    """Example: openai/gpt-6.1-terra"""
+    connector_id: Id | None = None
+    """An agent, which is sent the whole prompt in a new conversation each turn. Example: conn_01k1f0aa"""
     params: Parameters = with_defaults(ModelParametersInput)
     max_attempts: MaxAttempts | None = None
     call_timeout_seconds: CallTimeout | None = None
@@ -71,33 +66,34 @@ class ChatTargetInput(RequestModel):
 
 
 class ChatTargetResponse(ResponseModel):
-    model: Annotated[str, Field(description="`provider/name`, or `connector/<id>`")]
+    model: str
+    """`provider/name`, or `connector/<id>`. Example: connector/conn_01k1f0aa"""
     connector_id: str | None
+    """The connector; null for a model. Example: conn_01k1f0aa"""
     params: Parameters
+    """Example: {"temperature": 0.7}"""
     max_attempts: int | None
+    """Of one call, with the first; null for 4. Example: 4"""
     call_timeout_seconds: float | None
-
-    @classmethod
-    def of(cls, target: Mapping[str, Any]) -> "ChatTargetResponse":
-        model = str(target["model"])
-        return cls(
-            model=model,
-            connector_id=Target(model).connector_id,
-            params=ModelParametersInput.model_validate(target.get("params", {})),
-            max_attempts=target.get("maxAttempts"),
-            call_timeout_seconds=target.get("callTimeoutSeconds"),
-        )
+    """Timeout of one call; null for the stack's. Example: 60"""
 
 
 class _ChatFields(RequestModel):
     title: RunName | None = None
+    """What people call it."""
     target: ChatTargetInput | None = None
-    system: Annotated[SystemText | None, Field(description="The system prompt")] = None
-    profile_id: Annotated[Id | None, Field(description="Operation profile of its turns")] = None
-    history_limit: Annotated[
-        HistoryLimit | None, Field(description="How many earlier exchanges are part of a prompt")
-    ] = DEFAULT_HISTORY_LIMIT
-    metadata: Annotated[Metadata | None, Field(description="Without effect on the chat")] = None
+    """The model or connector that answers.
+
+    Example: {"model": "openai/gpt-6.1-terra", "params": {"temperature": 0.7}}
+    """
+    system: SystemText | None = None
+    """The system prompt. Example: Be brief."""
+    profile_id: Id | None = None
+    """Operation profile of its turns."""
+    history_limit: HistoryLimit | None = DEFAULT_HISTORY_LIMIT
+    """How many earlier exchanges are part of a prompt. Example: 50"""
+    metadata: Metadata | None = None
+    """Without effect on the chat. Example: {"team": "search"}"""
 
     _required_fields = field_validator("target", "history_limit", "metadata")(not_null)
 
@@ -116,6 +112,7 @@ class CreateChat(_ChatFields):
     model_config = example({"title": "Refund policy", "target": {"model": "sim/steady"}, "system": "Be brief."})
 
     target: ChatTargetInput
+    """The model or connector that answers."""
 
 
 class UpdateChat(_ChatFields):
@@ -123,50 +120,54 @@ class UpdateChat(_ChatFields):
 
     model_config = example({"title": "Refunds", "historyLimit": 20})
 
-    active_branch_id: Annotated[Id | None, Field(description="The branch that turns go to by default")] = None
+    active_branch_id: Id | None = None
+    """The branch that turns go to by default. Example: br_01k1f0aa"""
 
     _required_branch = field_validator("active_branch_id")(not_null)
 
 
 class ChatResponse(ResponseModel):
     id: str
-    title: str | None
-    opening: Annotated[str | None, Field(description="The beginning of its first message; null before it")]
-    target: ChatTargetResponse
-    system: str | None
-    profile_id: str | None
-    history_limit: int
-    metadata: dict[str, Any]
-    active_branch_id: str
-    branch_count: int
-    created_by: Annotated[str, Field(description="The id of the token that created it")]
-    created_at: Time
-    updated_at: Time
-    expires_at: Annotated[Time | None, Field(description="When it is erased unless it is used before; null if never")]
+    """Example: chat_01k1f0aa"""
+    title: Annotated[str | None, read_from("settings.title")]
+    """What people call it. Example: Refund policy"""
+    opening: str | None
+    """The beginning of its first message; null before it. Example: Within how many days may I return it?"""
+    target: Annotated[ChatTargetResponse, read_from("settings.parsed_target")]
+    """The model or connector that answers.
 
-    @classmethod
-    def of(cls, chat: Chat) -> "ChatResponse":
-        settings = chat.settings
-        return cls(
-            id=chat.id,
-            title=settings.title,
-            opening=chat.opening,
-            target=ChatTargetResponse.of(settings.target),
-            system=settings.system,
-            profile_id=settings.profile_id,
-            history_limit=settings.history_limit,
-            metadata=dict(settings.metadata),
-            active_branch_id=chat.active_branch_id,
-            branch_count=chat.branch_count,
-            created_by=chat.created_by,
-            created_at=chat.created_at,
-            updated_at=chat.updated_at,
-            expires_at=chat.expires_at,
-        )
+    Example: {"model": "openai/gpt-6.1-terra", "params": {"temperature": 0.7}, "connectorId": null, "maxAttempts": 4,
+    "callTimeoutSeconds": 60}
+    """
+    system: Annotated[str | None, read_from("settings.system")]
+    """The system prompt. Example: Be brief."""
+    profile_id: Annotated[str | None, read_from("settings.profile_id")]
+    """Example: prof_01"""
+    history_limit: Annotated[int, read_from("settings.history_limit")]
+    """How many earlier exchanges are part of a prompt. Example: 50"""
+    metadata: Annotated[dict[str, Any], read_from("settings.metadata")]
+    """Your own data about the chat, without effect on it. Example: {}"""
+    active_branch_id: str
+    """The branch that turns go to by default. Example: br_01k1f0aa"""
+    branch_count: int
+    """How many branches it has. Example: 1"""
+    created_by: str
+    """The id of the token that created it. Example: tok_01k1f0aa"""
+    created_at: Time
+    """Example: 2026-11-20T09:30:00Z"""
+    updated_at: Time
+    """Example: 2026-11-20T09:30:00Z"""
+    expires_at: Time | None
+    """When it is erased unless it is used before; null if never. Example: 2027-11-20T09:30:00Z"""
 
 
 class ChatPage(ResponseModel):
     items: list[ChatResponse]
+    """Example: [{"id": "chat_01k1f0aa", "title": "Refund policy", "opening": "Within how many days may I return it?",
+    "target": {"model": "openai/gpt-6.1-terra", "params": {"temperature": 0.7}, "connectorId": null, "maxAttempts":
+    4, "callTimeoutSeconds": 60}, "system": "Be brief.", "profileId": "prof_01", "historyLimit": 50, "metadata": {},
+    "activeBranchId": "br_01k1f0aa", "branchCount": 1, "createdBy": "tok_01k1f0aa", "createdAt":
+    "2026-11-20T09:30:00Z", "updatedAt": "2026-11-20T09:30:00Z", "expiresAt": "2027-11-20T09:30:00Z"}]"""
     next_cursor: str | None
 
 
@@ -176,51 +177,47 @@ class CreateBranch(RequestModel):
     model_config = example({"name": "Shorter answers", "afterExchangeId": "ex_01k1f0aa", "includeAnswer": False})
 
     name: Label | None = None
-    from_branch_id: Annotated[Id | None, Field(description="The active branch if omitted")] = None
-    after_exchange_id: Annotated[
-        Id | None, Field(description="The last exchange that the fork has; the last of the branch if omitted")
-    ] = None
-    include_answer: Annotated[
-        Flag, Field(description="False leaves out the answers of that exchange, to have another one generated")
-    ] = True
-    artifacts: Annotated[
-        Literal["carry", "fresh"],
-        Field(description="Whether the fork has the artifacts that operations have stored up to there"),
-    ] = "carry"
+    """What people call it; its id if omitted."""
+    from_branch_id: Id | None = None
+    """The active branch if omitted. Example: br_01k1f0aa"""
+    after_exchange_id: Id | None = None
+    """The last exchange that the fork has; the last of the branch if omitted."""
+    include_answer: Flag = True
+    """False leaves out the answers of that exchange, to have another one generated."""
+    artifacts: Literal["carry", "fresh"] = "carry"
+    """Whether the fork has the artifacts that operations have stored up to there. Example: carry"""
 
 
 class UpdateBranch(RequestModel):
     model_config = example({"name": "Shorter answers"})
 
     name: Label
+    """What people call it."""
 
 
 class BranchResponse(ResponseModel):
     id: str
+    """Example: br_01k1f0aa"""
     name: str
-    parent_branch_id: str | None
-    forked_after: Annotated[str | None, Field(description="The last exchange that it has in common with its parent")]
-    length: Annotated[int, Field(description="In exchanges")]
-    revision: Annotated[int, Field(description="Changes with every change of the branch")]
-    open_turn_id: Annotated[str | None, Field(description="The turn in progress; no other is possible then")]
+    """Example: Shorter answers"""
+    parent_branch_id: Annotated[str | None, read_from("parent_id")]
+    """The branch that it was forked from; null for the first. Example: br_01k1f0ab"""
+    forked_after: str | None
+    """The last exchange that it has in common with its parent. Example: ex_01k1f0aa"""
+    length: int
+    """In exchanges. Example: 1"""
+    revision: int
+    """Changes with every change of the branch. Example: 3"""
+    open_turn_id: Annotated[str | None, read_from("open_turn")]
+    """The turn in progress; no other is possible then. Example: turn_01k1f0ab"""
     created_at: Time
-
-    @classmethod
-    def of(cls, branch: ChatBranch) -> "BranchResponse":
-        return cls(
-            id=branch.id,
-            name=branch.name,
-            parent_branch_id=branch.parent_id,
-            forked_after=branch.forked_after,
-            length=branch.length,
-            revision=branch.revision,
-            open_turn_id=branch.open_turn,
-            created_at=branch.created_at,
-        )
+    """Example: 2026-11-20T09:30:00Z"""
 
 
 class BranchPage(ResponseModel):
     items: list[BranchResponse]
+    """Example: [{"id": "br_01k1f0aa", "name": "Shorter answers", "parentBranchId": "br_01k1f0ab", "forkedAfter":
+    "ex_01k1f0aa", "length": 1, "revision": 3, "openTurnId": "turn_01k1f0ab", "createdAt": "2026-11-20T09:30:00Z"}]"""
     next_cursor: str | None
 
 
@@ -229,10 +226,14 @@ class UpdateMessage(RequestModel):
 
     model_config = example({"content": "How long do I have to return it?"})
 
-    content: Annotated[MessageText | None, Field(description="An edit: a new variant, which is selected")] = None
-    selected: Annotated[int | None, Field(strict=True, ge=1, description="The number of a variant")] = None
-    hidden: Annotated[Flag | None, Field(description="Whether the message is left out of later prompts")] = None
+    content: MessageText | None = None
+    """An edit: a new variant, which is selected."""
+    selected: Annotated[int | None, Field(strict=True, ge=1)] = None
+    """The number of a variant. Example: 1"""
+    hidden: Flag | None = None
+    """Whether the message is left out of later prompts. Example: false"""
     revision: Revision = None
+    """Example: 3"""
 
     @model_validator(mode="after")
     def _has_one_change(self) -> Self:
@@ -245,90 +246,108 @@ class VariantResponse(ResponseModel):
     """One wording of a message. It never changes."""
 
     number: int
+    """The number of the variant. Example: 2"""
     kind: VariantKind
+    """`main` as it was sent or answered, `edit` of a person, `rewrite` of an operation. Example: edit"""
     content: str
-    status: Annotated[VariantStatus, Field(description="Whether the call that wrote it was answered to its end")]
-    based_on: Annotated[int | None, Field(description="The variant that was edited or rewritten")]
-    branch_id: Annotated[str, Field(description="The branch in which it was made")]
-    turn_id: Annotated[str | None, Field(description="The turn that made it")]
-    model_id: Annotated[str | None, Field(description="Of an answer: the model that gave it")]
+    """The text. Example: You can return it within 30 days."""
+    status: VariantStatus
+    """Whether the call that wrote it was answered to its end. Example: done"""
+    based_on: int | None
+    """The variant that was edited or rewritten. Example: 1"""
+    branch_id: str
+    """The branch in which it was made. Example: br_01k1f0aa"""
+    turn_id: str | None
+    """The turn that made it. Example: turn_01k1f0aa"""
+    model_id: str | None
+    """Of an answer: the model that gave it. Example: openai/gpt-6.1-terra"""
     usage: TokenUsageResponse | None
-    cost_usd: Annotated[float | None, Field(description="Of the main call; null if it is unknown, or there was none")]
-    annotations: Annotated[list[Any], Field(description="What operations have stored beside it")]
-    created_at: Time
+    """Tokens of the main call; null if there was none.
 
-    @classmethod
-    def of(cls, variant: Variant) -> "VariantResponse":
-        return cls(**_variant_fields(variant))
+    Example: {"inputTokens": 12, "outputTokens": 9, "cachedInputTokens": 0, "cacheWriteTokens": 0}
+    """
+    cost_usd: float | None
+    """Of the main call; null if it is unknown, or there was none. Example: 2e-05"""
+    annotations: list[Any]
+    """What operations have stored beside it. Example: []"""
+    created_at: Time
+    """Example: 2026-11-20T09:30:00Z"""
 
 
 class VariantPage(ResponseModel):
     items: list[VariantResponse]
+    """Example: [{"number": 2, "kind": "edit", "content": "You can return it within 30 days.", "status": "done",
+    "basedOn": 1, "branchId": "br_01k1f0aa", "turnId": "turn_01k1f0aa", "modelId": "openai/gpt-6.1-terra", "usage":
+    {"inputTokens": 12, "outputTokens": 9, "cachedInputTokens": 0, "cacheWriteTokens": 0}, "costUsd": 2e-05,
+    "annotations": [], "createdAt": "2026-11-20T09:30:00Z"}]"""
     next_cursor: str | None
 
 
 class ChatMessageResponse(VariantResponse):
     """A message as a branch has it: its selected variant."""
 
-    id: str
-    role: Annotated[str, Field(description="`user` or `assistant`")]
+    id: Annotated[str, read_from("message_id")]
+    """Example: ex_01k1f0aa.answer"""
+    role: str
+    """`user` or `assistant`. Example: assistant"""
     variant_count: int
+    """How many wordings it has. Example: 2"""
     hidden: bool
+    """Whether later prompts leave it out. Example: false"""
     deleted: bool
+    """Whether it was taken out of the branch. Example: false"""
 
     @classmethod
     def of_shown(cls, message: ShownMessage) -> "ChatMessageResponse":
-        variant = message.variant
-        return cls(
-            **_variant_fields(variant),
-            id=variant.message_id,
-            role="user" if variant.side is MessageSide.USER else "assistant",
-            variant_count=message.variant_count,
-            hidden=message.hidden,
-            deleted=message.deleted,
+        return cls.from_value(
+            message.variant, variant_count=message.variant_count, hidden=message.hidden, deleted=message.deleted
         )
 
 
 class ExchangeResponse(ResponseModel):
     id: str
+    """Example: ex_01k1f0aa"""
     position: int
-    user: Annotated[ChatMessageResponse | None, Field(description="Null if it is hidden or deleted")]
-    answer: Annotated[
-        ChatMessageResponse | None, Field(description="Null while there is none, and if it is hidden or deleted")
-    ]
-    turn_id: Annotated[str | None, Field(description="The last turn here")]
+    """Its place in the branch, from 0. Example: 0"""
+    user: ChatMessageResponse | None
+    """Null if it is hidden or deleted.
+
+    Example: {"number": 2, "kind": "edit", "content": "I want my money back.", "status": "done", "basedOn": 1,
+    "branchId": "br_01k1f0aa", "turnId": null, "modelId": null, "usage": null, "costUsd": null, "annotations": [],
+    "createdAt": "2026-11-20T09:30:00Z", "id": "ex_01k1f0aa.user", "role": "user", "variantCount": 2, "hidden": false,
+    "deleted": false}
+    """
+    answer: ChatMessageResponse | None
+    """Null while there is none, and if it is hidden or deleted.
+
+    Example: {"number": 2, "kind": "edit", "content": "You can return it within 30 days.", "status": "done", "basedOn":
+    1, "branchId": "br_01k1f0aa", "turnId": "turn_01k1f0aa", "modelId": "openai/gpt-6.1-terra", "usage": {"inputTokens":
+    12, "outputTokens": 9, "cachedInputTokens": 0, "cacheWriteTokens": 0}, "costUsd": 2e-05, "annotations": [],
+    "createdAt": "2026-11-20T09:30:00Z", "id": "ex_01k1f0aa.answer", "role": "assistant", "variantCount": 2, "hidden":
+    false, "deleted": false}
+    """
+    turn_id: str | None
+    """The last turn here. Example: turn_01k1f0aa"""
 
     @classmethod
     def of(cls, exchange: ShownExchange) -> "ExchangeResponse":
         user, answer = exchange.user, exchange.answer
-        return cls(
-            id=exchange.id,
-            position=exchange.position,
+        return cls.from_value(
+            exchange,
             user=ChatMessageResponse.of_shown(user) if user is not None else None,
             answer=ChatMessageResponse.of_shown(answer) if answer is not None else None,
-            turn_id=exchange.turn_id,
         )
 
 
 class ExchangePage(ResponseModel):
     items: list[ExchangeResponse]
+    """Example: [{"id": "ex_01k1f0aa", "position": 0, "user": {"number": 2, "kind": "edit", "content": "I want my money
+    back.", "status": "done", "basedOn": 1, "branchId": "br_01k1f0aa", "turnId": null, "modelId": null, "usage":
+    null, "costUsd": null, "annotations": [], "createdAt": "2026-11-20T09:30:00Z", "id": "ex_01k1f0aa.user", "role":
+    "user", "variantCount": 2, "hidden": false, "deleted": false}, "answer": {"number": 2, "kind": "edit", "content":
+    "You can return it within 30 days.", "status": "done", "basedOn": 1, "branchId": "br_01k1f0aa", "turnId":
+    "turn_01k1f0aa", "modelId": "openai/gpt-6.1-terra", "usage": {"inputTokens": 12, "outputTokens": 9,
+    "cachedInputTokens": 0, "cacheWriteTokens": 0}, "costUsd": 2e-05, "annotations": [], "createdAt":
+    "2026-11-20T09:30:00Z", "id": "ex_01k1f0aa.answer", "role": "assistant", "variantCount": 2, "hidden": false,
+    "deleted": false}, "turnId": "turn_01k1f0aa"}]"""
     next_cursor: str | None
-
-
-def _variant_fields(variant: Variant) -> dict[str, Any]:
-    details = variant.details
-    usage = details.get("usage")
-    return {
-        "number": variant.number,
-        "kind": variant.kind,
-        "content": variant.content,
-        "status": variant.status,
-        "based_on": variant.based_on,
-        "branch_id": variant.branch_id,
-        "turn_id": variant.turn_id,
-        "model_id": details.get("modelId"),
-        "usage": TokenUsageResponse.of(decode(Usage, usage)) if usage else None,
-        "cost_usd": details.get("costUsd"),
-        "annotations": details.get("annotations", []),
-        "created_at": variant.created_at,
-    }

@@ -4,9 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.common import ResponseModel, read_from
 from cupel_core.domain.runs.plan import Column
-from cupel_core.domain.runs.targets import Target
 
 TargetId = Annotated[str, Field(description="The target's label, or its model if it has none")]
 PromptId = Annotated[str | None, Field(description="The definition's prompt; null if the definition has none")]
@@ -15,50 +14,34 @@ PromptId = Annotated[str | None, Field(description="The definition's prompt; nul
 class ColumnFields(ResponseModel):
     target_id: TargetId
     prompt_id: PromptId
-    prompt_label: Annotated[str | None, Field(description="The prompt's name for people; null if it has none")] = None
-    label: Annotated[
-        str | None, Field(description="The target's; of an agent without one, `connector/` and the connector's name")
-    ]
+    prompt_label: str | None = None
+    """The prompt's name for people; null if it has none. Example: Polite"""
+    label: str | None
+    """The target's; of an agent without one, `connector/` and the connector's name. Example: two months"""
     model_id: str
-    connector_id: Annotated[str | None, Field(description="Of an agent under test; null for a model")]
+    """Model as `provider/name`, or `connector/<id>`. Example: openai/gpt-6.1-terra"""
+    connector_id: str | None
+    """Of an agent under test; null for a model."""
 
     @staticmethod
     def fields_of_column(column: Column) -> dict[str, Any]:
-        target = column.target
-        return {
-            "target_id": target.id,
-            "prompt_id": column.prompt_id,
-            "prompt_label": column.prompt_label,
-            "label": target.shown_label,
-            "model_id": target.model,
-            "connector_id": target.connector_id,
-        }
+        return {name: getattr(column, name) for name in ColumnFields.model_fields}
 
 
 class TargetResponse(ResponseModel):
     """What a run's probes talk to. Exactly one of `model` and `connectorId` is set."""
 
     id: TargetId
+    """Example: sober"""
     label: str | None
-    model: str | None
+    """Example: sober"""
+    model: Annotated[str | None, read_from("called_model")]
     connector_id: str | None
-    agent_name: Annotated[
-        str | None,
-        Field(description="Name of the connector when its run started; null for a model, and outside of runs"),
-    ]
-    params: Annotated[dict[str, Any], Field(description="Its own; they take precedence over the run's")]
-    max_attempts: Annotated[int | None, Field(description="Of one call; null for the run's")]
-    call_timeout_seconds: Annotated[float | None, Field(description="Of one call; null for the run's")]
-
-    @classmethod
-    def of(cls, target: Target) -> "TargetResponse":
-        return cls(
-            id=target.id,
-            label=target.label,
-            model=None if target.connector_id else target.model,
-            connector_id=target.connector_id,
-            agent_name=target.agent_name,
-            params=dict(target.params),
-            max_attempts=target.max_attempts,
-            call_timeout_seconds=target.call_timeout_seconds,
-        )
+    agent_name: str | None
+    """Name of the connector when its run started; null for a model, and outside of runs. Example: Booking agent"""
+    params: dict[str, Any]
+    """Its own; they take precedence over the run's."""
+    max_attempts: int | None
+    """Of one call; null for the run's."""
+    call_timeout_seconds: float | None
+    """Of one call; null for the run's."""

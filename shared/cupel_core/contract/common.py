@@ -6,6 +6,8 @@ from types import UnionType
 from typing import Annotated, Any, Self, get_args
 
 from pydantic import (
+    AliasChoices,
+    AliasGenerator,
     AliasPath,
     BaseModel,
     ConfigDict,
@@ -32,16 +34,24 @@ MAX_ERRORS = 100
 _models_of_defaults: set[type[BaseModel]] = set()
 
 
-class RequestModel(DeferredModel):
-    """Refuses unknown fields with a message that lists the known ones."""
-
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
+class _DocumentedModel(DeferredModel):
+    """A model whose schema has the docstrings of its fields as descriptions."""
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        from cupel_core.contract.field_docs import describe_fields  # only documents need it
+
         for model in _models_of_defaults:  # The document shows their defaults as they write them.
             model.model_rebuild()
-        return handler(core_schema)
+        schema = handler(core_schema)
+        describe_fields(cls, handler.resolve_ref_schema(schema))
+        return schema
+
+
+class RequestModel(_DocumentedModel):
+    """Refuses unknown fields with a message that lists the known ones."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
 
     @model_validator(mode="wrap")
     @classmethod
@@ -142,14 +152,22 @@ def _alternatives(annotation: Any) -> tuple[Any, ...]:
     return get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
 
 
-class ResponseModel(DeferredModel):
+def _names_in_values(name: str) -> AliasChoices:
+    """Return the name of a field in a value, and that in JSON. A value is not asked for the latter, because it has no
+    such attribute, and the error that says so takes longer than reading a field."""
+    return AliasChoices(name, to_camel(name))
+
+
+class ResponseModel(_DocumentedModel):
     """A class `RunResponse` is published as the schema `Run`.
 
     Its fields are read from the attributes of a value that have their names, or from those that `read_from` names; so
     are the fields of the models in it.
     """
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, from_attributes=True)
+    model_config = ConfigDict(
+        alias_generator=AliasGenerator(to_camel, _names_in_values), populate_by_name=True, from_attributes=True
+    )
 
     @classmethod
     def from_value(cls, value: object, /, **further: Any) -> Self:
@@ -161,14 +179,14 @@ class ResponseModel(DeferredModel):
 class _Extended:
     """A value with further attributes, which take precedence over its own."""
 
-    __slots__ = ("_further", "_value")
+    __slots__ = ("__dict__", "_value")
 
-    def __init__(self, value: object, further: Mapping[str, Any]) -> None:
+    def __init__(self, value: object, further: dict[str, Any]) -> None:
+        self.__dict__ = further
         self._value = value
-        self._further = further
 
     def __getattr__(self, name: str) -> Any:
-        return self._further[name] if name in self._further else getattr(self._value, name)
+        return getattr(self._value, name)
 
 
 def read_from(path: str) -> Any:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, StringConstraints
 
 from cupel_core.contract.columns import ColumnFields
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from
 from cupel_core.contract.fields import SINGLE_LINE, Id, not_blank
 from cupel_core.contract.runs import FailureResponse
 from cupel_core.domain.analysis.comparison_plans import EFFECTS, MAX_TARGETS, PILOT_SCENARIOS, PlanRequest
@@ -13,7 +13,6 @@ from cupel_core.domain.analysis.comparison_requests import (
     MAX_ALPHA,
     MIN_ALPHA,
     ComparisonOptions,
-    ComparisonRecord,
     ComparisonSpec,
     SideSpec,
 )
@@ -38,9 +37,12 @@ class SideInput(RequestModel):
     """A run, or some of its targets and prompts."""
 
     run_id: Id
-    targets: Annotated[Names, Field(description="Ids or models of targets; all if empty")] = _ALL
-    prompts: Annotated[Names, Field(description="Ids of the definition's prompts; all if empty")] = _ALL
-    rescore_id: Annotated[Id | None, Field(description="Rescore whose results count; null for the run's own")] = None
+    targets: Names = _ALL
+    """Ids or models of targets; all if empty. Example: ["openai/gpt-6.1-terra"]"""
+    prompts: Names = _ALL
+    """Ids of the definition's prompts; all if empty. Example: []"""
+    rescore_id: Id | None = None
+    """Rescore whose results count; null for the run's own."""
 
     def spec(self) -> SideSpec:
         return SideSpec(self.run_id, self.targets, self.prompts, self.rescore_id)
@@ -51,63 +53,49 @@ class PlanComparison(RequestModel):
 
     model_config = example({"effect": 0.05, "rate": 0.95})
 
-    effect: Annotated[
-        float,
-        Field(
-            strict=True, ge=EFFECTS[0], le=EFFECTS[1], description="The difference to detect, in points or as a share"
-        ),
-    ]
-    metric: Annotated[Metric | None, Field(description="Null: PASS_RATE with a `rate`, else DECISION")] = None
-    rate: Annotated[
-        float | None,
-        Field(strict=True, ge=0, le=1, description="Pass rate of one side, from which the spread follows"),
-    ] = None
-    spread: Annotated[
-        float | None,
-        Field(
-            strict=True,
-            ge=EFFECTS[0],
-            le=EFFECTS[1],
-            description="Standard deviation of the scenarios' differences; null: 1 point, or 0.71 for rates",
-        ),
-    ] = None
-    pilot_scenarios: Annotated[
-        int | None,
-        Field(
-            strict=True,
-            ge=PILOT_SCENARIOS[0],
-            le=PILOT_SCENARIOS[1],
-            description="Scenarios that the spread was estimated from; its upper 80 % bound is then planned with",
-        ),
-    ] = None
-    targets: Annotated[
-        int, Field(strict=True, ge=1, le=MAX_TARGETS, description="Number of targets that are compared at once")
-    ] = 1
+    effect: Annotated[float, Field(strict=True, ge=EFFECTS[0], le=EFFECTS[1])]
+    """The difference to detect, in points or as a share. Example: 0.05"""
+    metric: Metric | None = None
+    """Null: PASS_RATE with a `rate`, else DECISION. Example: PASS_RATE"""
+    rate: Annotated[float | None, Field(strict=True, ge=0, le=1)] = None
+    """Pass rate of one side, from which the spread follows. Example: 0.95"""
+    spread: Annotated[float | None, Field(strict=True, ge=EFFECTS[0], le=EFFECTS[1])] = None
+    """Standard deviation of the scenarios' differences; null: 1 point, or 0.71 for rates. Example: 0.5"""
+    pilot_scenarios: Annotated[int | None, Field(strict=True, ge=PILOT_SCENARIOS[0], le=PILOT_SCENARIOS[1])] = None
+    """Scenarios that the spread was estimated from; its upper 80 % bound is then planned with. Example: 20"""
+    targets: Annotated[int, Field(strict=True, ge=1, le=MAX_TARGETS)] = 1
+    """Number of targets that are compared at once. Example: 3"""
 
     def request(self) -> PlanRequest:
         return PlanRequest(self.effect, self.metric, self.rate, self.spread, self.pilot_scenarios, self.targets)
 
 
 class PlannedRunResponse(ResponseModel):
-    repeats: Annotated[int, Field(description="Repeats of each case")]
-    scenarios: Annotated[int | None, Field(description="The least number; null if it is more than a million")]
-    probes: Annotated[int | None, Field(description="Of each target; null if `scenarios` is")]
+    repeats: int
+    """Repeats of each case."""
+    scenarios: int | None
+    """The least number; null if it is more than a million. Example: 434"""
+    probes: int | None
+    """Of each target; null if `scenarios` is. Example: 434"""
 
 
 class ComparisonPlanResponse(ResponseModel):
     """Sizes of runs that detect a difference with a chance of 80 %."""
 
     metric: Metric
-    effect: Annotated[float, Field(description="The difference to detect")]
-    variance_between_scenarios: Annotated[float, Field(description="Variance of the scenarios' differences")]
-    variance_within_scenarios: Annotated[
-        float, Field(description="Variance of single answers, of both sides together; 0 if it is unknown")
-    ]
-    pilot_scenarios: Annotated[
-        int | None, Field(description="The variance is the upper 80 % bound from so many scenarios, unless null")
-    ]
-    personas_per_scenario: Annotated[float, Field(description="On average")]
-    plans: Annotated[list[PlannedRunResponse], Field(description="By number of repeats")]
+    """Example: PASS_RATE"""
+    effect: float
+    """The difference to detect. Example: 0.05"""
+    variance_between_scenarios: float
+    """Variance of the scenarios' differences. Example: 0.1375"""
+    variance_within_scenarios: float
+    """Variance of single answers, of both sides together; 0 if it is unknown. Example: 0"""
+    pilot_scenarios: int | None
+    """The variance is the upper 80 % bound from so many scenarios, unless null. Example: 20"""
+    personas_per_scenario: float
+    """On average. Example: 1"""
+    plans: list[PlannedRunResponse]
+    """By number of repeats. Example: [{"repeats": 1, "scenarios": 434, "probes": 434}]"""
 
 
 class CreateComparison(RequestModel):
@@ -116,19 +104,16 @@ class CreateComparison(RequestModel):
     model_config = example({"baseline": {"runId": "run_01k1f0aa"}, "comparison": {"runId": "run_01k1f0ab"}})
 
     baseline: SideInput
+    """What is compared with."""
     comparison: SideInput
-    metric: Annotated[
-        Metric | None,
-        Field(
-            description="Null: DECISION if both sides have decisions, else PASS_RATE, for which errors are missing; "
-            "PASS_RATE_ERRORS_FAIL counts them as failures"
-        ),
-    ] = None
-    margin: Annotated[
-        Margin | None,
-        Field(description="Smaller differences do not matter; null: 0.25 points, or 0.05 for rates"),
-    ] = None
-    alpha: Annotated[Alpha, Field(description="Significance level; intervals have 1 - alpha")] = 0.05
+    """What is compared with the baseline."""
+    metric: Metric | None = None
+    """Null: DECISION if both sides have decisions, else PASS_RATE, for which errors are missing; PASS_RATE_ERRORS_FAIL
+    counts them as failures."""
+    margin: Margin | None = None
+    """Smaller differences do not matter; null: 0.25 points, or 0.05 for rates. Example: 0.25"""
+    alpha: Alpha = 0.05
+    """Significance level; intervals have 1 - alpha."""
 
     def spec(self) -> ComparisonSpec:
         options = ComparisonOptions(self.metric, self.alpha, self.margin)
@@ -137,15 +122,12 @@ class CreateComparison(RequestModel):
 
 class ComparisonSideResponse(ResponseModel):
     run_id: str
-    targets: Annotated[list[str], Field(description="Ids or models of targets; all if empty")]
-    prompts: Annotated[list[str], Field(description="Ids of prompts; all if empty")]
-    rescore_id: Annotated[str | None, Field(description="Rescore whose results count; null for the run's own")]
-
-    @classmethod
-    def of(cls, side: SideSpec) -> "ComparisonSideResponse":
-        return cls(
-            run_id=side.run_id, targets=list(side.targets), prompts=list(side.prompts), rescore_id=side.rescore_id
-        )
+    targets: list[str]
+    """Ids or models of targets; all if empty. Example: ["openai/gpt-6.1-terra"]"""
+    prompts: list[str]
+    """Ids of prompts; all if empty. Example: []"""
+    rescore_id: str | None
+    """Rescore whose results count; null for the run's own."""
 
 
 class ComparedColumnResponse(ColumnFields):
@@ -155,42 +137,53 @@ class ComparedColumnResponse(ColumnFields):
 class CautionResponse(ResponseModel):
     """What to bear in mind when reading figures."""
 
-    code: Annotated[str, Field(description="A stable name, such as SMALL_SAMPLE")]
-    message: Annotated[str, Field(description="What it means, for people to read")]
+    code: str
+    """A stable name, such as SMALL_SAMPLE. Example: MODERATE_SAMPLE"""
+    message: str
+    """What it means, for people to read. Example: Fewer than 30 scenarios: small differences cannot be detected."""
 
 
 class DistributionShiftResponse(ResponseModel):
-    baseline: Annotated[dict[str, int], Field(description="Number of answers by decision code")]
-    comparison: Annotated[dict[str, int], Field(description="Number of answers by decision code")]
-    total_variation: Annotated[
-        float | None, Field(description="Half of the sum of absolute differences of the shares, from 0 to 1")
-    ]
+    baseline: dict[str, int]
+    """Number of answers by decision code. Example: {"3": 18, "4": 2, "other": 0}"""
+    comparison: dict[str, int]
+    """Number of answers by decision code. Example: {"3": 11, "4": 9, "other": 0}"""
+    total_variation: float | None
+    """Half of the sum of absolute differences of the shares, from 0 to 1. Example: 0.2"""
 
 
 class SideOperationsResponse(ResponseModel):
     """What the probes of a side took and cost, or the difference of both sides. Described, not tested."""
 
-    cost_usd: Annotated[
-        float | None, Field(description="Per probe, of the target's calls; null without calls or if a price is unknown")
-    ]
-    judge_cost_usd: Annotated[float | None, Field(description="Per probe, of judging and summarizing")]
-    simulated_user_cost_usd: Annotated[float | None, Field(description="Per probe, of simulating users")]
-    operations_cost_usd: Annotated[float | None, Field(description="Per probe, of operations of a profile")]
-    tokens: Annotated[float | None, Field(description="Per completed probe: the target's, in and out")]
-    median_duration_ms: Annotated[float | None, Field(description="Of the target's calls of a probe; within 1 %")]
-    p95_duration_ms: Annotated[float | None, Field(description="Of the target's calls of a probe; within 1 %")]
-    error_rate: Annotated[float | None, Field(description="Errored ones among the probes with an outcome")]
-    other_rate: Annotated[
-        float | None, Field(description="Answers without a readable decision; null if there are no decisions")
-    ]
+    cost_usd: float | None
+    """Per probe, of the target's calls; null without calls or if a price is unknown."""
+    judge_cost_usd: float | None
+    """Per probe, of judging and summarizing. Example: 0.0002"""
+    simulated_user_cost_usd: float | None
+    """Per probe, of simulating users. Example: 0.0001"""
+    operations_cost_usd: float | None
+    """Per probe, of operations of a profile. Example: 0.0003"""
+    tokens: float | None
+    """Per completed probe: the target's, in and out. Example: 412.5"""
+    median_duration_ms: float | None
+    """Of the target's calls of a probe; within 1 %. Example: 1840.0"""
+    p95_duration_ms: float | None
+    """Of the target's calls of a probe; within 1 %. Example: 4210.0"""
+    error_rate: float | None
+    """Errored ones among the probes with an outcome. Example: 0.01"""
+    other_rate: float | None
+    """Answers without a readable decision; null if there are no decisions. Example: 0.04"""
 
 
 class OperatingDifferencesResponse(ResponseModel):
     """Of all probes of the compared targets, also of scenarios that only one side has."""
 
-    baseline: Annotated[SideOperationsResponse, Field(description="Of the baseline")]
-    comparison: Annotated[SideOperationsResponse, Field(description="Of the comparison side")]
-    difference: Annotated[SideOperationsResponse, Field(description="Comparison minus baseline")]
+    baseline: SideOperationsResponse
+    """Of the baseline."""
+    comparison: SideOperationsResponse
+    """Of the comparison side."""
+    difference: SideOperationsResponse
+    """Comparison minus baseline."""
 
 
 LeftOutScenarios = Annotated[
@@ -203,171 +196,199 @@ class UsageRatioResponse(ResponseModel):
     """The ratio of the typical conversations of either side: geometric means, paired by scenario. Costs include those
     of failed attempts; times are those of the answers, without retries and waits."""
 
-    verdict: Annotated[
-        ComparisonVerdict | None,
-        Field(
-            description="HIGHER or LOWER than the baseline; never EQUIVALENT, as there is no margin. Null for times of "
-            "two runs, which also differ by the provider's load, and if both sides are the same conversations"
-        ),
-    ]
-    sentence: Annotated[str, Field(description="The ratio in words, with its figures")]
-    scenarios: Annotated[int, Field(description="Scenarios with a known amount above 0 on both sides")]
+    verdict: ComparisonVerdict | None
+    """HIGHER or LOWER than the baseline; never EQUIVALENT, as there is no margin. Null for times of two runs, which
+    also differ by the provider's load, and if both sides are the same conversations.
+
+    Example: LOWER
+    """
+    sentence: str
+    """The ratio in words, with its figures.
+
+    Example: In the typical conversation, sober costs 30.1% less than in the baseline (95% CI −38.1% to −21.0%, adjusted
+    p < 0.001, 20 scenarios).
+    """
+    scenarios: int
+    """Scenarios with a known amount above 0 on both sides. Example: 20"""
     left_out: LeftOutScenarios
-    baseline: Annotated[
-        float | None,
-        Field(description="Geometric mean of the completed conversations, in USD or ms; each scenario counts once"),
-    ]
-    comparison: Annotated[float | None, Field(description="That of the comparison side")]
-    ratio: Annotated[float | None, Field(description="Comparison divided by baseline")]
-    interval: Annotated[
-        list[float] | None,
-        Field(
-            description="Confidence interval of the ratio, 1 - alpha; null with fewer than 5 scenarios, and if nearly "
-            "all of them have the same ratio"
-        ),
-    ]
+    """Example: {"unknown": 2}"""
+    baseline: float | None
+    """Geometric mean of the completed conversations, in USD or ms; each scenario counts once. Example: 0.0051"""
+    comparison: float | None
+    """That of the comparison side. Example: 0.0036"""
+    ratio: float | None
+    """Comparison divided by baseline. Example: 0.699"""
+    interval: list[float] | None
+    """Confidence interval of the ratio, 1 - alpha; null with fewer than 5 scenarios, and if nearly all of them have the
+    same ratio.
+
+    Example: [0.619, 0.79]
+    """
     test: SignificanceTest
-    p: Annotated[float | None, Field(description="Two-sided p-value of a ratio of 1, not adjusted")]
-    adjusted_p: Annotated[float | None, Field(description="Adjusted by Holm's method, as that of the row")]
+    """The test that p comes from. Example: PAIRED_T"""
+    p: float | None
+    """Two-sided p-value of a ratio of 1, not adjusted. Example: 0.0004"""
+    adjusted_p: float | None
+    """Adjusted by Holm's method, as that of the row. Example: 0.0008"""
 
 
 class OwnDifferenceResponse(ResponseModel):
     """The difference on exactly these scenarios; it says nothing about others like them."""
 
-    difference: Annotated[float, Field(description="Mean of the scenarios' differences")]
-    interval: Annotated[list[float] | None, Field(description="Confidence interval, 1 - alpha")]
-    p: Annotated[
-        float | None,
-        Field(description="That of a test stratified by scenario, not adjusted; null without repeats of decisions"),
-    ]
+    difference: float
+    """Mean of the scenarios' differences."""
+    interval: list[float] | None
+    """Confidence interval, 1 - alpha."""
+    p: float | None
+    """That of a test stratified by scenario, not adjusted; null without repeats of decisions."""
 
 
 class ComparisonRowResponse(ResponseModel):
     """Figures of one pair of columns; several columns of a side are averaged. See docs/statistics.md."""
 
-    baseline: Annotated[list[ComparedColumnResponse], Field(description="Columns of the baseline")]
-    comparison: Annotated[list[ComparedColumnResponse], Field(description="Columns of the comparison side")]
-    is_substituted: Annotated[bool, Field(description="Whether the sides have different targets or prompts")]
+    baseline: list[ComparedColumnResponse]
+    """Columns of the baseline."""
+    comparison: list[ComparedColumnResponse]
+    """Columns of the comparison side."""
+    is_substituted: bool
+    """Whether the sides have different targets or prompts. Example: false"""
     verdict: ComparisonVerdict
-    sentence: Annotated[str, Field(description="The verdict in words, with its figures")]
-    notes: Annotated[
-        list[str],
-        Field(
-            description="What follows for exactly these scenarios, and from errored probes as failures, in words",
-        ),
-    ]
-    scenarios: Annotated[int, Field(description="Scenarios with results on both sides; each counts once")]
+    sentence: str
+    """The verdict in words, with its figures.
+
+    Example: openai/gpt-6.1-terra rates 0.42 points higher than in the baseline.
+    """
+    notes: list[str]
+    """What follows for exactly these scenarios, and from errored probes as failures, in words.
+
+    Example: ["On exactly these scenarios, the difference is +0.42 points (95% CI 0.20 to 0.64, p 0.002)."]
+    """
+    scenarios: int
+    """Scenarios with results on both sides; each counts once. Example: 20"""
     baseline_mean: float | None
+    """Mean of the baseline's scenarios, each once. Example: 3.1"""
     comparison_mean: float | None
-    difference: Annotated[float | None, Field(description="Comparison minus baseline")]
-    standard_error: Annotated[float | None, Field(description="Standard error of the difference")]
-    interval: Annotated[list[float] | None, Field(description="Confidence interval of the difference, 1 - alpha")]
+    """Mean of the comparison side's scenarios, each once. Example: 3.5"""
+    difference: float | None
+    """Comparison minus baseline."""
+    standard_error: float | None
+    """Standard error of the difference."""
+    interval: list[float] | None
+    """Confidence interval of the difference, 1 - alpha."""
     test: SignificanceTest
-    p: Annotated[float | None, Field(description="Two-sided p-value, not adjusted")]
-    adjusted_p: Annotated[
-        float | None, Field(description="Adjusted by Holm's method over the rows, with that of all pairs together")
-    ]
-    minimum_detectable_effect: Annotated[
-        float | None, Field(description="Smallest difference that this comparison had an 80 % chance to detect")
-    ]
-    scenarios_needed: Annotated[
-        int | None, Field(description="About how many scenarios would detect a difference as large as the margin")
-    ]
-    equivalence_interval: Annotated[
-        list[float] | None, Field(description="Interval of level 1 - 2 alpha; EQUIVALENT if it is within the margin")
-    ]
-    equivalence_p: Annotated[float | None, Field(description="p-value of two one-sided tests against the margin")]
-    these_scenarios: Annotated[
-        OwnDifferenceResponse | None,
-        Field(description="Null for all pairs together"),
-    ]
-    errors_fail_difference: Annotated[
-        float | None,
-        Field(
-            description="Difference of pass rates if errored probes count as failures; null without errors",
-        ),
-    ]
-    effect_size: Annotated[float | None, Field(description="Difference in standard deviations of the scenarios")]
-    effect: Annotated[EffectSize | None, Field(description="The effect size in a word")]
-    changes: Annotated[dict[str, int], Field(description="Scenarios that increased, decreased, stayed unchanged")]
-    incomparable: Annotated[dict[str, int], Field(description="Common scenarios that do not count, by reason")]
+    """The test that p comes from."""
+    p: float | None
+    """Two-sided p-value, not adjusted."""
+    adjusted_p: float | None
+    """Adjusted by Holm's method over the rows, with that of all pairs together."""
+    minimum_detectable_effect: float | None
+    """Smallest difference that this comparison had an 80 % chance to detect. Example: 0.33"""
+    scenarios_needed: int | None
+    """About how many scenarios would detect a difference as large as the margin. Example: 36"""
+    equivalence_interval: list[float] | None
+    """Interval of level 1 - 2 alpha; EQUIVALENT if it is within the margin. Example: [0.22, 0.62]"""
+    equivalence_p: float | None
+    """p-value of two one-sided tests against the margin. Example: 0.91"""
+    these_scenarios: OwnDifferenceResponse | None
+    """Null for all pairs together."""
+    errors_fail_difference: float | None
+    """Difference of pass rates if errored probes count as failures; null without errors. Example: 0.38"""
+    effect_size: float | None
+    """Difference in standard deviations of the scenarios. Example: 0.61"""
+    effect: EffectSize | None
+    """The effect size in a word."""
+    changes: dict[str, int]
+    """Scenarios that increased, decreased, stayed unchanged.
+
+    Example: {"increased": 14, "decreased": 3, "unchanged": 3}
+    """
+    incomparable: dict[str, int]
+    """Common scenarios that do not count, by reason. Example: {}"""
     distribution: DistributionShiftResponse
-    operations: Annotated[
-        OperatingDifferencesResponse, Field(description="What the sides' probes took and cost; described, not tested")
-    ]
-    cost_ratio: Annotated[UsageRatioResponse, Field(description="What the target's calls cost")]
-    time_ratio: Annotated[UsageRatioResponse, Field(description="How long the target's calls took")]
+    """Decisions of either side."""
+    operations: OperatingDifferencesResponse
+    """What the sides' probes took and cost; described, not tested."""
+    cost_ratio: UsageRatioResponse
+    """What the target's calls cost."""
+    time_ratio: UsageRatioResponse
+    """How long the target's calls took."""
     cautions: list[CautionResponse]
+    """What to bear in mind when reading the figures."""
 
 
 class RunChangeResponse(ResponseModel):
-    aspect: Annotated[str, Field(description="What differs: a stable name, such as `prompt` or `params`")]
-    summary: Annotated[str, Field(description="The difference in a sentence")]
-    baseline: Annotated[Any, Field(description="Value of the baseline, if it has one")]
-    comparison: Annotated[Any, Field(description="Value of the comparison side, if it has one")]
-    is_cause: Annotated[bool, Field(description="Whether it can explain a difference of the figures")]
+    aspect: str
+    """What differs: a stable name, such as `prompt` or `params`. Example: judgeModel"""
+    summary: str
+    """The difference in a sentence. Example: Judge: openai/gpt-6.1-terra → anthropic/claude-sonnet-5-5."""
+    baseline: Any
+    """Value of the baseline, if it has one. Example: openai/gpt-6.1-terra"""
+    comparison: Any
+    """Value of the comparison side, if it has one. Example: anthropic/claude-sonnet-5-5"""
+    is_cause: bool
+    """Whether it can explain a difference of the figures. Example: true"""
 
 
 class WhatChangedResponse(ResponseModel):
-    changes: Annotated[list[RunChangeResponse], Field(description="Everything that differs between the runs")]
-    summary: Annotated[list[str], Field(description="The changes in sentences")]
-    diff: Annotated[
-        str, Field(description="Unified diff of the texts that targets are sent; at most 20,000 characters")
-    ]
-    definition_path: Annotated[
-        list[str], Field(description="Definitions from the baseline's to the other's in the tree of forks")
-    ]
-    causes: Annotated[list[str], Field(description="Aspects that can explain a difference")]
-    is_confounded: Annotated[
-        bool, Field(description="Whether there are several, so that none of them alone explains a difference")
-    ]
+    changes: list[RunChangeResponse]
+    """Everything that differs between the runs."""
+    summary: list[str]
+    """The changes in sentences. Example: ["Judge: openai/gpt-6.1-terra → anthropic/claude-sonnet-5-5."]"""
+    diff: str
+    """Unified diff of the texts that targets are sent; at most 20,000 characters.
+
+    Example: "-Answer the customer.\\n+Answer the customer politely."
+    """
+    definition_path: list[str]
+    """Definitions from the baseline's to the other's in the tree of forks. Example: ["def_00", "def_01"]"""
+    causes: list[str]
+    """Aspects that can explain a difference. Example: ["judgeModel"]"""
+    is_confounded: bool
+    """Whether there are several, so that none of them alone explains a difference. Example: false"""
 
 
 class ComparisonFiguresResponse(ResponseModel):
     metric: Metric
-    alpha: Annotated[float, Field(description="Significance level")]
-    margin: Annotated[float, Field(description="Smaller differences do not matter")]
+    alpha: float
+    """Significance level."""
+    margin: float
+    """Smaller differences do not matter. Example: 0.25"""
     matched_by: MatchedBy
-    common_scenarios: Annotated[int, Field(description="Scenarios of both sides")]
-    only_baseline: Annotated[int, Field(description="Scenarios of the baseline only")]
-    only_comparison: Annotated[int, Field(description="Scenarios of the comparison side only")]
-    rows: Annotated[list[ComparisonRowResponse], Field(description="One per pair of columns")]
-    overall: Annotated[ComparisonRowResponse | None, Field(description="All pairs together; null if there is only one")]
-    unpaired_baseline: Annotated[list[ComparedColumnResponse], Field(description="Columns without a counterpart")]
-    unpaired_comparison: Annotated[list[ComparedColumnResponse], Field(description="Columns without a counterpart")]
+    """How scenarios of the two sides were matched."""
+    common_scenarios: int
+    """Scenarios of both sides. Example: 20"""
+    only_baseline: int
+    """Scenarios of the baseline only. Example: 0"""
+    only_comparison: int
+    """Scenarios of the comparison side only. Example: 0"""
+    rows: list[ComparisonRowResponse]
+    """One per pair of columns."""
+    overall: ComparisonRowResponse | None
+    """All pairs together; null if there is only one."""
+    unpaired_baseline: list[ComparedColumnResponse]
+    """Columns without a counterpart."""
+    unpaired_comparison: list[ComparedColumnResponse]
+    """Columns without a counterpart."""
     what_changed: WhatChangedResponse
+    """What differs between the runs, and so may explain a difference."""
 
 
 class ComparisonSummaryResponse(ResponseModel):
     id: str
+    """Example: cmp_5d41402abc4b2a76b9719d91"""
     status: JobStatus
-    baseline: ComparisonSideResponse
-    comparison: ComparisonSideResponse
-    experiment_id: str | None
-    verdict: Annotated[ComparisonVerdict | None, Field(description="Of all pairs together; null until it is completed")]
-    sentence: Annotated[str | None, Field(description="The verdict in words")]
+    baseline: Annotated[ComparisonSideResponse, read_from("spec.baseline")]
+    """What it is compared with."""
+    comparison: Annotated[ComparisonSideResponse, read_from("spec.comparison")]
+    """What is compared with the baseline."""
+    experiment_id: Annotated[str | None, read_from("spec.experiment_id")]
+    verdict: ComparisonVerdict | None
+    """Of all pairs together; null until it is completed."""
+    sentence: str | None
+    """The verdict in words. Example: openai/gpt-6.1-terra rates 0.42 points higher than in the baseline."""
     failure: FailureResponse | None
     created_at: Time
     completed_at: Time | None
-
-    @staticmethod
-    def fields_of(comparison: ComparisonRecord) -> dict[str, Any]:
-        return {
-            "id": comparison.id,
-            "status": comparison.status,
-            "baseline": ComparisonSideResponse.of(comparison.spec.baseline),
-            "comparison": ComparisonSideResponse.of(comparison.spec.comparison),
-            "experiment_id": comparison.spec.experiment_id,
-            "verdict": comparison.verdict,
-            "sentence": comparison.sentence,
-            "failure": FailureResponse.from_value(comparison.failure) if comparison.failure else None,
-            "created_at": comparison.created_at,
-            "completed_at": comparison.completed_at,
-        }
-
-    @classmethod
-    def summary(cls, comparison: ComparisonRecord) -> "ComparisonSummaryResponse":
-        return cls(**cls.fields_of(comparison))
 
 
 class ComparisonPage(ResponseModel):
@@ -376,47 +397,39 @@ class ComparisonPage(ResponseModel):
 
 
 class RunComparisonResponse(ComparisonSummaryResponse):
-    job_id: Annotated[str, Field(description="The job that computes it")]
-    is_stale: Annotated[
-        bool, Field(description="Whether a run has other results by now; comparing again gives another comparison")
-    ]
-    figures: Annotated[ComparisonFiguresResponse | None, Field(description="Null until it is completed")]
-
-    @classmethod
-    def of(
-        cls, comparison: ComparisonRecord, figures: dict[str, Any] | None, *, is_stale: bool
-    ) -> "RunComparisonResponse":
-        return cls(
-            **cls.fields_of(comparison),
-            job_id=comparison.job_id,
-            is_stale=is_stale,
-            figures=ComparisonFiguresResponse.model_validate(figures) if figures else None,
-        )
+    job_id: str
+    """The job that computes it. Example: job_cmp_5d41402abc4b2a76b9719d91"""
+    is_stale: bool
+    """Whether a run has other results by now; comparing again gives another comparison. Example: false"""
+    figures: ComparisonFiguresResponse | None
+    """Null until it is completed."""
 
 
 class ScenarioChangeResponse(ResponseModel):
-    row: Annotated[int, Field(description="Index of its pair of columns in the comparison's `rows`")]
+    row: int
+    """Index of its pair of columns in the comparison's `rows`. Example: 0"""
     scenario_id: str
     scenario_name: str
-    baseline: Annotated[float, Field(description="Value of the baseline")]
-    comparison: Annotated[float, Field(description="Value of the comparison side")]
-    difference: Annotated[float, Field(description="Comparison minus baseline")]
-    shrunken_difference: Annotated[
-        float | None,
-        Field(
-            description="What is expected of the difference in further repeats, by which the scenarios are ordered; "
-            "null without repeats"
-        ),
-    ]
+    """Name of the scenario, or the levels that matched ones share."""
+    baseline: float
+    """Value of the baseline. Example: 3.0"""
+    comparison: float
+    """Value of the comparison side. Example: 4.0"""
+    difference: float
+    """Comparison minus baseline."""
+    shrunken_difference: float | None
+    """What is expected of the difference in further repeats, by which the scenarios are ordered; null without repeats.
+
+    Example: 0.7
+    """
     change: ChangeDirection
-    standard_error: Annotated[
-        float | None, Field(description="Of the difference; null unless each case has several results on both sides")
-    ]
-    p: Annotated[
-        float | None,
-        Field(description="By persona; null with fewer than 5 results on a side, and for averages of several targets"),
-    ]
-    q: Annotated[float | None, Field(description="p adjusted over all scenarios by Benjamini and Hochberg's method")]
+    """The direction of the difference."""
+    standard_error: float | None
+    """Of the difference; null unless each case has several results on both sides."""
+    p: float | None
+    """By persona; null with fewer than 5 results on a side, and for averages of several targets."""
+    q: float | None
+    """p adjusted over all scenarios by Benjamini and Hochberg's method. Example: 0.01"""
 
 
 class ScenarioChangePage(ResponseModel):

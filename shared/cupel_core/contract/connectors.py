@@ -5,12 +5,11 @@ from typing import Annotated, Any, cast
 
 from pydantic import AfterValidator, Field, field_validator
 
-from cupel_core.contract.common import RequestModel, ResponseModel, example
+from cupel_core.contract.common import RequestModel, ResponseModel, example, read_from
 from cupel_core.contract.fields import JsonObject, ResourceName, Url, not_null
 from cupel_core.contract.headers import Headers, header_values
-from cupel_core.contract.resources import NamedResourceResponse, named_resource_fields
-from cupel_core.domain.resources.connectors import ConnectionTestResult, Connector, ConnectorFields, ConnectorType
-from cupel_core.domain.resources.named_resource import NamedResource
+from cupel_core.contract.resources import NamedResourceResponse
+from cupel_core.domain.resources.connectors import ConnectorFields, ConnectorType
 
 MAX_CONFIG_BYTES = 64 * 1024
 
@@ -37,15 +36,14 @@ class UpdateConnector(RequestModel):
 
     name: ResourceName | None = None
     type: ConnectorType | None = None
-    base_url: Annotated[
-        Url | None,
-        Field(
-            description="An http(s) URL without query. If it changes (`config.path` included), `headers` must "
-            "be sent again, or null to remove them"
-        ),
-    ] = None
+    """Protocol of the agent."""
+    base_url: Url | None = None
+    """An http(s) URL without query. If it changes (`config.path` included), `headers` must be sent again, or null to
+    remove them."""
     headers: Headers | None = None
+    """Headers of every request; their values are stored as secrets and never returned."""
     config: ConnectorConfig | None = None
+    """Settings of the protocol; see docs/connectors.md."""
 
     _required_fields = field_validator("name", "type", "base_url")(not_null)
 
@@ -71,25 +69,21 @@ class CreateConnector(UpdateConnector):
 
     name: ResourceName
     type: ConnectorType
+    """Protocol of the agent."""
     base_url: Url
 
 
 class ConnectorResponse(NamedResourceResponse):
-    type: ConnectorType
-    base_url: str
-    config: dict[str, Any]
-
-    @classmethod
-    def of(cls, stored: NamedResource[Connector]) -> "ConnectorResponse":
-        connector = stored.item
-        return cls(
-            id=connector.id,
-            name=connector.name,
-            type=connector.type,
-            base_url=connector.base_url,
-            config=dict(connector.config),
-            **named_resource_fields(stored),
-        )
+    id: str
+    """Example: con_01"""
+    name: str
+    """Example: Support agent"""
+    type: Annotated[ConnectorType, read_from("item.type")]
+    """Protocol of the agent."""
+    base_url: Annotated[str, read_from("item.base_url")]
+    """Example: https://agent.example.com/v1"""
+    config: Annotated[dict[str, Any], read_from("item.config")]
+    """Settings of the protocol; see docs/connectors.md."""
 
 
 class ConnectorPage(ResponseModel):
@@ -98,11 +92,11 @@ class ConnectorPage(ResponseModel):
 
 
 class ConnectorTestResultResponse(ResponseModel):
-    ok: Annotated[bool, Field(description="Whether the agent replied")]
+    ok: bool
+    """Whether the agent replied. Example: true"""
     latency_ms: int
+    """Time to the reply in milliseconds. Example: 620"""
     reply: str | None
-    error: Annotated[str | None, Field(description="Why the agent did not reply")]
-
-    @classmethod
-    def of(cls, result: ConnectionTestResult) -> "ConnectorTestResultResponse":
-        return cls(ok=result.ok, latency_ms=result.latency_ms, reply=result.reply, error=result.error)
+    """What the agent replied; null if it did not. Example: You can return it within 30 days."""
+    error: str | None
+    """Why the agent did not reply."""

@@ -59,21 +59,28 @@ class ContentPartInput(RequestModel):
     model_config = example({"type": "image", "fileId": "file_0123456789abcdef0123456789abcdef", "name": "cat.png"})
 
     type: PartType
+    """`text`, `image` (PNG, JPEG, WebP, GIF) or `file` (PDF)."""
     text: (
         Annotated[str, StringConstraints(strict=True, max_length=MAX_TEXT_LENGTH), AfterValidator(not_blank)] | None
     ) = None
-    file_id: Annotated[FileId | None, Field(description="Id of a file of the workspace")] = None
-    data_url: Annotated[
-        Annotated[str, StringConstraints(strict=True, max_length=MAX_DATA_URL_LENGTH), AfterValidator(_data_url)]
-        | None,
-        Field(description="The file itself, as `data:image/png;base64,…`"),
-    ] = None
+    """The text of a part of type `text`."""
+    file_id: FileId | None = None
+    """Id of a file of the workspace."""
+    data_url: (
+        Annotated[str, StringConstraints(strict=True, max_length=MAX_DATA_URL_LENGTH), AfterValidator(_data_url)] | None
+    ) = None
+    """The file itself, as `data:image/png;base64,…`. Example: data:image/gif;base64,R0lGODlhAQABAAAAADs="""
     name: FileName | None = None
-    detail: Annotated[ImageDetail | None, Field(description="How closely OpenAI's models look at an image")] = None
-    media_type: Annotated[str | None, Field(description="As in a response; what the file is counts")] = None
-    size: Annotated[int | None, Field(description="As in a response; what the file is counts")] = None
-    width: Annotated[int | None, Field(description="As in a response; what the file is counts")] = None
-    height: Annotated[int | None, Field(description="As in a response; what the file is counts")] = None
+    detail: ImageDetail | None = None
+    """How closely OpenAI's models look at an image. Example: high"""
+    media_type: str | None = None
+    """As in a response; what the file is counts. Example: image/png"""
+    size: int | None = None
+    """As in a response; what the file is counts."""
+    width: int | None = None
+    """As in a response; what the file is counts."""
+    height: int | None = None
+    """As in a response; what the file is counts."""
 
     @model_validator(mode="after")
     def _has_what_its_type_needs(self) -> "ContentPartInput":
@@ -100,14 +107,23 @@ def _is_none(value: object) -> bool:
 
 class ContentPartResponse(ResponseModel):
     type: PartType
+    """`text`, `image` (PNG, JPEG, WebP, GIF) or `file` (PDF). Example: image"""
     text: Annotated[str | None, Field(exclude_if=_is_none)] = None
+    """The text of a part of type `text`."""
     file_id: Annotated[str | None, Field(exclude_if=_is_none)] = None
+    """Id of a file of the workspace. Example: file_9f86d081884c7d659a2feaa0c55ad015"""
     name: Annotated[str | None, Field(exclude_if=_is_none)] = None
+    """Name of the file. Example: cat.png"""
     detail: Annotated[ImageDetail | None, Field(exclude_if=_is_none)] = None
+    """How closely OpenAI's models look at an image. Example: high"""
     media_type: Annotated[MediaType | None, Field(exclude_if=_is_none)] = None
-    size: Annotated[int | None, Field(exclude_if=_is_none, description="In bytes")] = None
-    width: Annotated[int | None, Field(exclude_if=_is_none, description="In pixels")] = None
-    height: Annotated[int | None, Field(exclude_if=_is_none, description="In pixels")] = None
+    """Example: image/png"""
+    size: Annotated[int | None, Field(exclude_if=_is_none)] = None
+    """In bytes."""
+    width: Annotated[int | None, Field(exclude_if=_is_none)] = None
+    """In pixels."""
+    height: Annotated[int | None, Field(exclude_if=_is_none)] = None
+    """In pixels."""
 
     @classmethod
     def of(cls, part: MessagePart) -> "ContentPartResponse":

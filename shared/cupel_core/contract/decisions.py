@@ -15,18 +15,19 @@ class ReadDecisions(RequestModel):
 
     model_config = example({"pattern": r"Rating: (\d)", "answers": ["It depends.\nRating: 4", "I cannot say."]})
 
-    pattern: Annotated[str, Field(strict=True, min_length=1, description="As in a definition's `decision`")]
-    answers: Annotated[
-        list[LongText], Field(min_length=1, max_length=MAX_ANSWERS, description="The last 20,000 characters are read")
-    ]
+    pattern: Annotated[str, Field(strict=True, min_length=1)]
+    """As in a definition's `decision`."""
+    answers: Annotated[list[LongText], Field(min_length=1, max_length=MAX_ANSWERS)]
+    """The last 20,000 characters are read."""
 
 
 class ReadDecisionResponse(ResponseModel):
-    code: Annotated[
-        str | None, Field(description="`1` to `5`, or `other`; null if the pattern does not match, and with an error")
-    ]
-    error: Annotated[str | None, Field(description="Why it could not be read within the limits of time and memory")]
+    code: str | None
+    """`1` to `5`, or `other`; null if the pattern does not match, and with an error. Example: "4" """
+    error: str | None
+    """Why it could not be read within the limits of time and memory."""
 
 
 class DecisionsResponse(ResponseModel):
-    items: Annotated[list[ReadDecisionResponse], Field(description="In the order of the answers")]
+    items: list[ReadDecisionResponse]
+    """In the order of the answers."""

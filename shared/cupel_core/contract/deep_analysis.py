@@ -1,9 +1,7 @@
 """Deep analyses of runs. Figures are read from the attributes of the domain's results, which have the same names."""
 
 from collections.abc import Sequence
-from typing import Annotated, Self
-
-from pydantic import Field
+from typing import Self
 
 from cupel_core.contract.analysis import AnalysisSummaryResponse, Interval95
 from cupel_core.contract.columns import ColumnFields
@@ -28,103 +26,132 @@ from cupel_core.domain.runs.plan import Column
 class NarrativeFactResponse(ResponseModel):
     """A figure that the sentences cite."""
 
-    id: Annotated[str, Field(description="Unique in this analysis")]
-    label: Annotated[str, Field(description="What it is")]
-    value: Annotated[float, Field(description="The figure")]
+    id: str
+    """Unique in this analysis. Example: alpha"""
+    label: str
+    """What it is. Example: Krippendorff's alpha of all targets"""
+    value: float
+    """The figure. Example: -0.3142"""
     interval: Interval95
-    n: Annotated[int | None, Field(description="What it is computed from, such as scenarios; null if it says itself")]
+    n: int | None
+    """What it is computed from, such as scenarios; null if it says itself. Example: 36"""
 
 
 class NarrativeFindingResponse(ResponseModel):
     """A section says what the figures show about one topic."""
 
-    topic: Annotated[NarrativeTopic, Field(description="What it is about")]
-    text: Annotated[str, Field(description="`information unavailable` if the figures say nothing about it")]
-    facts: Annotated[list[str], Field(description="Ids of the figures that it rests on")]
+    topic: NarrativeTopic
+    """What it is about. Example: agreement"""
+    text: str
+    """`information unavailable` if the figures say nothing about it.
+
+    Example: Agreement between the targets is low over 36 scenarios (alpha -0.31).
+    """
+    facts: list[str]
+    """Ids of the figures that it rests on. Example: ["alpha"]"""
 
 
 class DroppedFindingResponse(ResponseModel):
     """A finding whose citations did not hold."""
 
-    topic: Annotated[NarrativeTopic, Field(description="What it is about")]
-    reason: Annotated[str, Field(description="What did not hold")]
+    topic: NarrativeTopic
+    """What it is about. Example: interactions"""
+    reason: str
+    """What did not hold. Example: says 0.3, which it does not cite"""
 
 
 class NarrativeResponse(ResponseModel):
     """The analysis in sentences, by rules or a model; each number in them is one of the figures that they cite."""
 
-    headline: Annotated[str, Field(description="The main finding")]
-    findings: Annotated[list[NarrativeFindingResponse], Field(description="One of each topic")]
-    limitations: Annotated[list[str], Field(description="At most five")]
-    next_steps: Annotated[list[str], Field(description="At most three")]
-    facts: Annotated[list[NarrativeFactResponse], Field(description="All that is cited")]
-    dropped: Annotated[
-        list[DroppedFindingResponse],
-        Field(description="Findings that are not shown; rules wrote those in their place"),
-    ]
-    model: Annotated[str | None, Field(description="Model that was asked to write it; null for rules alone")]
-    calls: Annotated[int, Field(description="Of this model")]
-    cost_usd: Annotated[float | None, Field(description="Of these calls; null without any, or if a price is unknown")]
-    error: Annotated[str | None, Field(description="Why the model's sentences are missing; rules wrote all of them")]
+    headline: str
+    """The main finding. Example: sim/contrarian answers unlike the other targets."""
+    findings: list[NarrativeFindingResponse]
+    """One of each topic."""
+    limitations: list[str]
+    """At most five. Example: ["12 scenarios: slopes are called significant too often"]"""
+    next_steps: list[str]
+    """At most three. Example: ["Read what sim/contrarian answers to the most unusual scenarios."]"""
+    facts: list[NarrativeFactResponse]
+    """All that is cited."""
+    dropped: list[DroppedFindingResponse]
+    """Findings that are not shown; rules wrote those in their place."""
+    model: str | None
+    """Model that was asked to write it; null for rules alone."""
+    calls: int
+    """Of this model."""
+    cost_usd: float | None
+    """Of these calls; null without any, or if a price is unknown."""
+    error: str | None
+    """Why the model's sentences are missing; rules wrote all of them."""
 
 
 class DeepAnalysisColumn(ColumnFields):
     """A target, asked by one prompt."""
 
-    name: Annotated[str, Field(description="Of target and prompt, for people")]
+    name: str
+    """Of target and prompt, for people. Example: sober · polite"""
 
 
 class UnavailablePartResponse(ResponseModel):
     """A part that this run has too few targets, scenarios or dimensions for."""
 
-    part: Annotated[DeepPart, Field(description="Field that is null")]
-    reason: Annotated[str, Field(description="What it needs")]
+    part: DeepPart
+    """Field that is null. Example: interactions"""
+    reason: str
+    """What it needs. Example: needs at least 2 dimensions in which the scores of the scenarios vary"""
 
 
 class DeepCautionResponse(ResponseModel):
     """Readers should know this before relying on the figures."""
 
-    code: Annotated[DeepCautionCode, Field(description="Kind of caution")]
-    text: Annotated[str, Field(description="In words")]
-    columns: Annotated[list[int], Field(description="Positions in `columns` that it is about; all if empty")]
+    code: DeepCautionCode
+    """Kind of caution."""
+    text: str
+    """In words. Example: 12 % of the values are estimated, because targets have no answer to these scenarios"""
+    columns: list[int]
+    """Positions in `columns` that it is about; all if empty. Example: []"""
 
 
 class DeepAnalysisFigures(ResponseModel):
     """The figures of a deep analysis; docs/statistics.md explains them. `unavailable` says why a part is null."""
 
-    metric: Annotated[Metric, Field(description="What targets are compared by: the mean decision, or the pass rate")]
-    scenario_count: Annotated[int, Field(description="Scenarios of the run")]
-    columns: Annotated[list[DeepAnalysisColumn], Field(description="By target, then by prompt")]
-    components: Annotated[PrincipalComponentsResponse | None, Field(description="Directions in which targets differ")]
-    outlier_targets: Annotated[OutlierTargetsResponse | None, Field(description="Targets unlike the others")]
-    outlier_scenarios: Annotated[OutlierScenariosResponse | None, Field(description="Scenarios unlike the others")]
-    design: Annotated[DesignCheckResponse | None, Field(description="Whether dimensions vary independently")]
-    effects: Annotated[DimensionEffectsResponse | None, Field(description="Regressions on all dimensions together")]
-    interactions: Annotated[DimensionInteractionsResponse | None, Field(description="Of pairs of dimensions")]
-    variance: Annotated[VarianceSharesResponse | None, Field(description="Where differences come from")]
-    unavailable: Annotated[list[UnavailablePartResponse], Field(description="Why parts are null")]
-    cautions: Annotated[list[DeepCautionResponse], Field(description="What to know before relying on the figures")]
-    narrative: Annotated[NarrativeResponse, Field(description="The figures in sentences")]
+    metric: Metric
+    """What targets are compared by: the mean decision, or the pass rate."""
+    scenario_count: int
+    """Scenarios of the run."""
+    columns: list[DeepAnalysisColumn]
+    """By target, then by prompt."""
+    components: PrincipalComponentsResponse | None
+    """Directions in which targets differ."""
+    outlier_targets: OutlierTargetsResponse | None
+    """Targets unlike the others."""
+    outlier_scenarios: OutlierScenariosResponse | None
+    """Scenarios unlike the others."""
+    design: DesignCheckResponse | None
+    """Whether dimensions vary independently."""
+    effects: DimensionEffectsResponse | None
+    """Regressions on all dimensions together."""
+    interactions: DimensionInteractionsResponse | None
+    """Of pairs of dimensions."""
+    variance: VarianceSharesResponse | None
+    """Where differences come from."""
+    unavailable: list[UnavailablePartResponse]
+    """Why parts are null."""
+    cautions: list[DeepCautionResponse]
+    """What to know before relying on the figures."""
+    narrative: NarrativeResponse
+    """The figures in sentences."""
 
     @classmethod
     def of(cls, found: DeepAnalysis, columns: Sequence[Column], narrative: Narrative) -> Self:
-        rows = found.scenarios
-        return cls(
-            metric=found.metric,
+        rows, components, outliers = found.scenarios, found.components, found.outlier_scenarios
+        return cls.from_value(
+            found,
             scenario_count=len(rows),
-            columns=[DeepAnalysisColumn(**ColumnFields.fields_of_column(each), name=each.name) for each in columns],
-            components=PrincipalComponentsResponse.of(found.components, rows) if found.components else None,
-            outlier_targets=_validated(OutlierTargetsResponse, found.outlier_targets),
-            outlier_scenarios=OutlierScenariosResponse.of(found.outlier_scenarios, rows)
-            if found.outlier_scenarios
-            else None,
-            design=_validated(DesignCheckResponse, found.design),
-            effects=_validated(DimensionEffectsResponse, found.effects),
-            interactions=_validated(DimensionInteractionsResponse, found.interactions),
-            variance=_validated(VarianceSharesResponse, found.variance),
-            unavailable=[UnavailablePartResponse.model_validate(each) for each in found.unavailable],
-            cautions=[DeepCautionResponse.model_validate(each) for each in found.cautions],
-            narrative=NarrativeResponse.model_validate(narrative),
+            columns=columns,
+            components=PrincipalComponentsResponse.of(components, rows) if components else None,
+            outlier_scenarios=OutlierScenariosResponse.of(outliers, rows) if outliers else None,
+            narrative=narrative,
         )
 
     def to_json(self) -> bytes:
@@ -132,11 +159,10 @@ class DeepAnalysisFigures(ResponseModel):
         return self.__pydantic_serializer__.to_json(self, by_alias=True)
 
 
-def _validated[M: ResponseModel](model: type[M], found: object) -> M | None:
-    return None if found is None else model.model_validate(found)
-
-
 class DeepAnalysisResponse(AnalysisSummaryResponse):
     """A deep analysis with its figures."""
 
-    figures: Annotated[DeepAnalysisFigures | None, Field(description="Null if the analysis failed")]
+    algorithm_version: str | None
+    """How the figures were computed. Example: deep-4"""
+    figures: DeepAnalysisFigures | None
+    """Null if the analysis failed."""

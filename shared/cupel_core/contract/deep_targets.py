@@ -1,11 +1,9 @@
 """Where targets lie in a deep analysis, and which targets and scenarios are unlike the others."""
 
 from collections.abc import Sequence
-from typing import Annotated, Self
+from typing import Self
 
-from pydantic import Field
-
-from cupel_core.contract.analysis import ColumnNumber
+from cupel_core.contract.analysis import ColumnNumber, scenario_fields
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.deep_fields import ColumnNumbers, DimensionName
 from cupel_core.domain.analysis.deep import Component, Components, OutlierIndicator, OutlierScenarios
@@ -16,111 +14,127 @@ class ScenarioLoadingResponse(ResponseModel):
     """What a scenario contributes to a component."""
 
     scenario_id: str
-    scenario_name: Annotated[str, Field(description="Its name")]
-    value: Annotated[float, Field(description="Loading; the squares of all scenarios add up to 1")]
+    scenario_name: str
+    """Its name."""
+    value: float
+    """Loading; the squares of all scenarios add up to 1. Example: 0.2565"""
 
 
 class LoadingCorrelationResponse(ResponseModel):
     """How the loadings go with the scores of a dimension: it names the component."""
 
     dimension: DimensionName
-    correlation: Annotated[float | None, Field(description="Pearson's; null if loadings or scores do not vary")]
+    """Example: delay"""
+    correlation: float | None
+    """Pearson's; null if loadings or scores do not vary. Example: -0.9406"""
 
 
 class PrincipalComponentResponse(ResponseModel):
     """A direction in which the targets differ."""
 
-    explained_share: Annotated[float, Field(description="Of the variance between targets")]
-    chance_share: Annotated[float, Field(description="Share that shuffled answers exceed in one of 20 cases")]
-    is_above_chance: Annotated[bool, Field(description="Whether it and those before it explain more than chance")]
-    coordinates: Annotated[list[float], Field(description="Of each target, in the order of `columns`")]
-    loadings: Annotated[list[ScenarioLoadingResponse], Field(description="The 20 largest, by their absolute value")]
-    dimensions: Annotated[list[LoadingCorrelationResponse], Field(description="What goes with the loadings")]
+    explained_share: float
+    """Of the variance between targets. Example: 0.8814"""
+    chance_share: float
+    """Share that shuffled answers exceed in one of 20 cases. Example: 0.6545"""
+    is_above_chance: bool
+    """Whether it and those before it explain more than chance. Example: true"""
+    coordinates: list[float]
+    """Of each target, in the order of `columns`. Example: [-2.0242, -7.3597, 9.3839]"""
+    loadings: list[ScenarioLoadingResponse]
+    """The 20 largest, by their absolute value."""
+    dimensions: list[LoadingCorrelationResponse]
+    """What goes with the loadings."""
 
     @classmethod
     def of(cls, found: Component, scenarios: Sequence[ScenarioRow]) -> Self:
-        return cls(
-            explained_share=found.explained_share,
-            chance_share=found.chance_share,
-            is_above_chance=found.is_above_chance,
-            coordinates=list(found.coordinates),
-            loadings=[
-                ScenarioLoadingResponse(**_named(scenarios[each.scenario]), value=each.value) for each in found.loadings
-            ],
-            dimensions=[LoadingCorrelationResponse.model_validate(each) for each in found.dimensions],
-        )
+        loadings = [
+            ScenarioLoadingResponse.from_value(each, **scenario_fields(scenarios[each.scenario]))
+            for each in found.loadings
+        ]
+        return cls.from_value(found, loadings=loadings)
 
 
 class PrincipalComponentsResponse(ResponseModel):
     """Where targets lie if each scenario is a dimension of its own, seen from where they differ most."""
 
     columns: ColumnNumbers
-    scenarios: Annotated[int, Field(description="That at least 80 % of the targets have decided")]
-    imputed_share: Annotated[float, Field(description="Of the values: estimated, because a target has no answer")]
-    above_chance: Annotated[int, Field(description="Leading components that explain more than chance")]
-    components: Annotated[list[PrincipalComponentResponse], Field(description="At most 5, the largest first")]
+    """Example: [0, 1, 2]"""
+    scenarios: int
+    """That at least 80 % of the targets have decided. Example: 36"""
+    imputed_share: float
+    """Of the values: estimated, because a target has no answer. Example: 0.0"""
+    above_chance: int
+    """Leading components that explain more than chance. Example: 1"""
+    components: list[PrincipalComponentResponse]
+    """At most 5, the largest first."""
 
     @classmethod
     def of(cls, found: Components, scenarios: Sequence[ScenarioRow]) -> Self:
-        return cls(
-            columns=list(found.columns),
-            scenarios=found.scenarios,
-            imputed_share=found.imputed_share,
-            above_chance=found.above_chance,
-            components=[PrincipalComponentResponse.of(each, scenarios) for each in found.components],
-        )
+        components = [PrincipalComponentResponse.of(each, scenarios) for each in found.components]
+        return cls.from_value(found, components=components)
 
 
 class TargetOutlyingnessResponse(ResponseModel):
     """How far one target answers unlike the others."""
 
     column: ColumnNumber
-    distance: Annotated[float | None, Field(description="Mahalanobis's, in the space of the first components")]
-    distance_p: Annotated[float | None, Field(description="Of so large a distance by chance; approximate")]
-    distance_adjusted_p: Annotated[float | None, Field(description="After Holm's adjustment for all targets")]
-    forest_score: Annotated[float | None, Field(description="Of an isolation forest; about 0.5 for usual ones")]
-    agreement_gain: Annotated[float | None, Field(description="By how much alpha rises without it")]
-    indicators: Annotated[list[OutlierIndicator], Field(description="Indicators that flag it")]
-    is_outlier: Annotated[bool, Field(description="Two indicators flag it; below 5 targets, agreement alone does")]
+    """Example: 2"""
+    distance: float | None
+    """Mahalanobis's, in the space of the first components. Example: 1.1547"""
+    distance_p: float | None
+    """Of so large a distance by chance; approximate. Example: 0.0118"""
+    distance_adjusted_p: float | None
+    """After Holm's adjustment for all targets. Example: 0.0353"""
+    forest_score: float | None
+    """Of an isolation forest; about 0.5 for usual ones. Example: 0.6841"""
+    agreement_gain: float | None
+    """By how much alpha rises without it. Example: 1.1327"""
+    indicators: list[OutlierIndicator]
+    """Indicators that flag it. Example: ["distance", "agreement"]"""
+    is_outlier: bool
+    """Two indicators flag it; below 5 targets, agreement alone does. Example: true"""
 
 
 class OmittedIndicatorResponse(ResponseModel):
     """An indicator that could not be used."""
 
-    indicator: Annotated[OutlierIndicator, Field(description="Which one")]
-    reason: Annotated[str, Field(description="Why")]
+    indicator: OutlierIndicator
+    """Which one. Example: forest"""
+    reason: str
+    """Why. Example: needs at least 8 targets"""
 
 
 class OutlierTargetsResponse(ResponseModel):
     """Targets that answer unlike the others."""
 
-    targets: Annotated[list[TargetOutlyingnessResponse], Field(description="All that are compared")]
-    omitted: Annotated[list[OmittedIndicatorResponse], Field(description="Indicators that could not be used")]
+    targets: list[TargetOutlyingnessResponse]
+    """All that are compared."""
+    omitted: list[OmittedIndicatorResponse]
+    """Indicators that could not be used."""
 
 
 class OutlyingScenarioResponse(ResponseModel):
     """A scenario that is answered unlike the others."""
 
     scenario_id: str
-    scenario_name: Annotated[str, Field(description="Its name")]
-    score: Annotated[float, Field(description="Of an isolation forest; about 0.5 for usual ones")]
-    means: Annotated[list[float], Field(description="Of each target, in the order of `columns`")]
+    scenario_name: str
+    """Its name."""
+    score: float
+    """Of an isolation forest; about 0.5 for usual ones. Example: 0.6213"""
+    means: list[float]
+    """Of each target, in the order of `columns`. Example: [1.0, 1.0, 5.0]"""
 
 
 class OutlierScenariosResponse(ResponseModel):
     columns: ColumnNumbers
-    scenarios: Annotated[list[OutlyingScenarioResponse], Field(description="The 20 with the highest scores")]
+    """Example: [0, 1, 2]"""
+    scenarios: list[OutlyingScenarioResponse]
+    """The 20 with the highest scores."""
 
     @classmethod
     def of(cls, found: OutlierScenarios, scenarios: Sequence[ScenarioRow]) -> Self:
-        return cls(
-            columns=list(found.columns),
-            scenarios=[
-                OutlyingScenarioResponse(**_named(scenarios[each.scenario]), score=each.score, means=list(each.means))
-                for each in found.scenarios
-            ],
-        )
-
-
-def _named(scenario: ScenarioRow) -> dict[str, str]:
-    return {"scenario_id": scenario.id, "scenario_name": scenario.name}
+        outlying = [
+            OutlyingScenarioResponse.from_value(each, **scenario_fields(scenarios[each.scenario]))
+            for each in found.scenarios
+        ]
+        return cls.from_value(found, scenarios=outlying)

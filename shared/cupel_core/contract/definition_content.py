@@ -14,34 +14,29 @@ from cupel_core.domain.scoring.derived_metrics import MAX_DERIVED_METRICS, MAX_L
 
 class DimensionLevel(RequestModel):
     score: Score
+    """Score of scenarios with this level. Example: 5"""
     label: Annotated[str, StringConstraints(strict=True, max_length=500)]
+    """Example: two months"""
     description: Annotated[str, StringConstraints(strict=True, max_length=5_000)] | None = None
-    options: Annotated[
-        list[LongText],
-        Field(
-            default_factory=list, max_length=1_000, description="Texts for the placeholder; the label if there are none"
-        ),
-    ]
+    """Example: Long after the limit"""
+    options: Annotated[list[LongText], Field(default_factory=list, max_length=1_000)]
+    """Texts for the placeholder; the label if there are none. Example: ["two months"]"""
 
 
 class DefinitionDimension(RequestModel):
     name: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=100)]
+    """Example: delay"""
     levels: Annotated[list[DimensionLevel], Field(max_length=1_000)]
+    """The levels, from which scenarios are made."""
 
 
 class FavoredDimensions(RequestModel):
     """The dimensions between which a decision decides; analyses then have win rates."""
 
-    one: Annotated[
-        str,
-        StringConstraints(strict=True, min_length=1, max_length=200),
-        Field(alias="1", description="Favored by 1 and 2"),
-    ]
-    five: Annotated[
-        str,
-        StringConstraints(strict=True, min_length=1, max_length=200),
-        Field(alias="5", description="Favored by 4 and 5"),
-    ]
+    one: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200), Field(alias="1")]
+    """Favored by 1 and 2. Example: price"""
+    five: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200), Field(alias="5")]
+    """Favored by 4 and 5. Example: delay"""
 
 
 class DecisionRule(RequestModel):
@@ -49,16 +44,14 @@ class DecisionRule(RequestModel):
     the judge (`judgeModel`, else that of the run), or from the start of the answer if there is none.
     """
 
-    pattern: Annotated[
-        str | None, Field(strict=True, description="A regular expression; its first group is the decision code")
-    ] = None
+    pattern: Annotated[str | None, Field(strict=True)] = None
+    """A regular expression; its first group is the decision code. Example: Decision: ([1-5])"""
     rubric: LongText | None = None
-    judge_model: Annotated[
-        str | None, Field(strict=True, max_length=256, description="Model id as `provider/name`")
-    ] = None
-    favors: Annotated[
-        FavoredDimensions | None, Field(description="Which dimension a decision is for, if it is between two")
-    ] = None
+    """What the judge decides by. Example: 1 = refused, 5 = granted"""
+    judge_model: Annotated[str | None, Field(strict=True, max_length=256)] = None
+    """Model id as `provider/name`."""
+    favors: FavoredDimensions | None = None
+    """Which dimension a decision is for, if it is between two."""
 
 
 class DerivedMetricRule(RequestModel):
@@ -67,11 +60,8 @@ class DerivedMetricRule(RequestModel):
     model_config = example({"name": "precision", "value": "tp / (tp + fp)"})
 
     name: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=200), SINGLE_LINE]
-    value: Annotated[
-        str,
-        StringConstraints(strict=True, min_length=1, max_length=MAX_LENGTH),
-        Field(description="Expression of the sums of other metrics, such as `tp / (tp + fn)`"),
-    ]
+    value: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=MAX_LENGTH)]
+    """Expression of the sums of other metrics, such as `tp / (tp + fn)`."""
 
 
 class PromptInput(RequestModel):
@@ -93,12 +83,13 @@ class PromptInput(RequestModel):
 
     id: Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
     label: Label | None = None
-    system: Annotated[LongText | None, Field(description="System prompt, instead of the definition's")] = None
+    system: LongText | None = None
+    """System prompt, instead of the definition's."""
     template: LongText | None = None
+    """A user message with `[placeholders]`."""
     messages: Messages | None = None
-    params: Annotated[
-        ModelParametersInput, Field(description="They take precedence over the target's, where it knows them")
-    ] = with_defaults(ModelParametersInput)
+    params: ModelParametersInput = with_defaults(ModelParametersInput)
+    """They take precedence over the target's, where it knows them."""
 
     @model_validator(mode="after")
     def _has_one_text(self) -> "PromptInput":
@@ -110,46 +101,37 @@ class PromptInput(RequestModel):
 class DefinitionContent(RequestModel):
     """In an update or a fork, omitted fields keep their value and null clears it."""
 
-    system: Annotated[LongText | None, Field(description="System prompt")] = None
-    template: Annotated[
-        LongText | None, Field(description="The prompt, with a `[placeholder]` for each dimension by its name")
-    ] = None
+    system: LongText | None = None
+    """System prompt."""
+    template: LongText | None = None
+    """The prompt, with a `[placeholder]` for each dimension by its name.
+
+    Example: A customer asks for a refund after [delay]. Answer the customer.
+    """
     dimensions: Annotated[list[DefinitionDimension], Field(max_length=100)] | None = None
-    matching_rules: Annotated[
-        list[JsonObject] | None,
-        Field(
-            max_length=1_000,
-            description="Which combinations of levels scenarios are generated from. `{exclude: {dimension: score}}` "
-            "omits combinations that match; `{only: {…}, when: {…}}` keeps, of those that match `when`, only those "
-            "that match `only`; without `when` it applies to all",
-        ),
-    ] = None
-    follow_ups: Annotated[
-        list[LongText] | None, Field(max_length=99, description="User messages after the first, in order")
-    ] = None
+    """What scenarios vary in, with scored levels."""
+    matching_rules: Annotated[list[JsonObject] | None, Field(max_length=1_000)] = None
+    """Which combinations of levels scenarios are generated from. `{exclude: {dimension: score}}` omits combinations
+    that match; `{only: {…}, when: {…}}` keeps, of those that match `when`, only those that match `only`; without
+    `when` it applies to all.
+
+    Example: [{"pattern": "(?i)refund granted", "code": "5"}]
+    """
+    follow_ups: Annotated[list[LongText] | None, Field(max_length=99)] = None
+    """User messages after the first, in order."""
     max_turns: Count100 | None = None
-    prompts: Annotated[
-        list[PromptInput] | None,
-        Field(max_length=100, description="Ways to ask: a run has each scenario with each of them"),
-    ] = None
-    params: Annotated[
-        ModelParametersInput | None, Field(description="Defaults for the targets of runs that know them")
-    ] = None
-    tool_results: Annotated[
-        ToolResults | None, Field(description="What calls of tools return in every scenario, after the scenario's own")
-    ] = None
+    prompts: Annotated[list[PromptInput] | None, Field(max_length=100)] = None
+    """Ways to ask: a run has each scenario with each of them."""
+    params: ModelParametersInput | None = None
+    """Defaults for the targets of runs that know them."""
+    tool_results: ToolResults | None = None
+    """What calls of tools return in every scenario, after the scenario's own."""
     decision: DecisionRule | None = None
-    assertions: Annotated[
-        Assertions | None,
-        Field(description="Checks for every scenario, in addition to its own; see docs/assertions.md"),
-    ] = None
-    derived_metrics: Annotated[
-        list[DerivedMetricRule] | None,
-        Field(
-            max_length=MAX_DERIVED_METRICS,
-            description="Metrics computed per target from the sums of the results' metrics, in this order",
-        ),
-    ] = None
+    """How a decision code is read from a transcript."""
+    assertions: Assertions | None = None
+    """Checks for every scenario, in addition to its own; see docs/assertions.md."""
+    derived_metrics: Annotated[list[DerivedMetricRule] | None, Field(max_length=MAX_DERIVED_METRICS)] = None
+    """Metrics computed per target from the sums of the results' metrics, in this order."""
 
     def specified(self) -> dict[str, Any]:
         """The fields that were sent, as JSON."""

@@ -13,7 +13,7 @@ from cupel_core.contract.results import MessageResponse
 from cupel_core.contract.scenarios import ScenarioItem
 from cupel_core.contract.tool_results import ToolResults
 from cupel_core.domain.conversations.conversation import FailureCriteriaMode
-from cupel_core.domain.definitions.definitions import ContentIssue, Definition, DefinitionHead, Labels
+from cupel_core.domain.definitions.definitions import ContentIssue, Definition, Labels
 from cupel_core.domain.definitions.generations import GenerationMode, GenerationSpec, GenerationStatus, GenerationView
 from cupel_core.domain.definitions.matrix import LevelOptionChoice
 from cupel_core.domain.definitions.scenario_files import ImportFormat
@@ -78,9 +78,11 @@ class CreateDefinition(RequestModel):
     folder: Folder | None = None
     tags: Annotated[Tags, Field(default_factory=list)]
     content: DefinitionContent | None = None
+    """What is evaluated; may be omitted if scenarios with prompts are given."""
     scenarios: Annotated[Scenarios, Field(default_factory=list)]
 
     version_label: VersionLabel | None = None
+    """Name of the version, for people to read."""
 
     def labels(self) -> Labels:
         return Labels(self.name, self.folder, tuple(self.tags), self.version_label)
@@ -98,6 +100,7 @@ class DefinitionChanges(RequestModel):
     tags: Tags | None = None
     content: DefinitionContent | None = None
     version_label: VersionLabel | None = None
+    """Name of the version, for people to read."""
 
     def labels(self) -> Labels:
         folder = self.folder or "" if "folder" in self.model_fields_set else None
@@ -111,7 +114,14 @@ class UpdateDefinition(DefinitionChanges):
 
     model_config = example({"name": "Refund policy, 2027", "content": {"maxTurns": 4}})
 
+    content: DefinitionContent | None = None
+    """Fields to replace in the next version; null unsets one."""
     scenarios: Scenarios | None = None
+    """Scenarios that replace all existing ones in the next version.
+
+    Example: [{"name": "late refund", "prompt": "I bought this two months ago and want my money back.", "dimensions":
+    {"delay": 5}, "successCriteria": "The agent explains the 30-day limit."}]
+    """
 
 
 class ForkDefinition(DefinitionChanges):
@@ -121,49 +131,57 @@ class ForkDefinition(DefinitionChanges):
         {"name": "Refund policy (strict)", "version": 3, "content": {"system": "You are a strict support agent."}}
     )
 
-    version: Annotated[
-        int | None, Field(strict=True, ge=1, description="Version of the parent to fork; defaults to the latest")
-    ] = None
+    content: DefinitionContent | None = None
+    """Overrides of the parent's content; what is omitted is inherited."""
+    version: Annotated[int | None, Field(strict=True, ge=1)] = None
+    """Version of the parent to fork; defaults to the latest."""
 
 
 class WarningResponse(ResponseModel):
     """A warning about a field that is valid but probably not intended."""
 
     field: str
+    """Path of the field, such as `content.template`. Example: content.template"""
     message: str
 
     @classmethod
     def of(cls, warning: ContentIssue) -> "WarningResponse":
-        return cls(field=f"content.{warning.field}".rstrip("."), message=warning.message)
+        return cls.from_value(warning, field=f"content.{warning.field}".rstrip("."))
 
 
 class DefinitionSummaryResponse(ResponseModel):
     id: str
+    """Example: def_01"""
     name: str
     folder: str | None
+    """Folder, with `/` between its levels; null for none."""
     tags: list[str]
+    """Example: ["refunds"]"""
     version: int
-    version_label: Annotated[str | None, Field(description="The name that was given to this version")]
-    parent_id: Annotated[str | None, Field(description="The definition it was forked from")]
+    """Version number, from 1. Example: 3"""
+    version_label: str | None
+    """The name that was given to this version."""
+    parent_id: str | None
+    """The definition it was forked from. Example: def_00"""
     parent_version: int | None
+    """Version that the fork was made of; null if it is none. Example: 2"""
     created_at: Time
     updated_at: Time
-
-    @classmethod
-    def of(cls, head: DefinitionHead) -> "DefinitionSummaryResponse":
-        return cls(**_head_fields(head))
 
 
 class DefinitionResponse(DefinitionSummaryResponse):
     content: DefinitionContent
-    scenario_count: Annotated[int, Field(description="Number of scenarios of this version")]
+    """What is evaluated; of a fork, with what it inherits."""
+    scenario_count: int
+    """Number of scenarios of this version."""
     warnings: list[WarningResponse]
 
     @classmethod
     def of_definition(cls, definition: Definition) -> "DefinitionResponse":
-        return cls(
-            **{**_head_fields(definition.head), "version": definition.version},
-            content=DefinitionContent.model_validate(definition.content.to_json()),
+        return cls.from_value(
+            definition.head,
+            version=definition.version,
+            content=definition.content.to_json(),
             scenario_count=definition.scenario_count,
             warnings=[WarningResponse.of(warning) for warning in definition.warnings],
         )
@@ -172,21 +190,6 @@ class DefinitionResponse(DefinitionSummaryResponse):
 class DefinitionPage(ResponseModel):
     items: list[DefinitionSummaryResponse]
     next_cursor: str | None
-
-
-def _head_fields(head: DefinitionHead) -> dict[str, Any]:
-    return {
-        "id": head.id,
-        "name": head.name,
-        "folder": head.folder,
-        "tags": list(head.tags),
-        "version": head.version,
-        "version_label": head.version_label,
-        "parent_id": head.parent and head.parent.definition_id,
-        "parent_version": head.parent and head.parent.number,
-        "created_at": head.created_at,
-        "updated_at": head.updated_at,
-    }
 
 
 class CreateScenarios(RequestModel):
@@ -204,6 +207,7 @@ class CreateScenarios(RequestModel):
     )
 
     items: Annotated[list[ScenarioItem], Field(min_length=1, max_length=MAX_SCENARIOS)]
+    """Scenarios to add, at most 1,000."""
 
 
 class ImportScenarios(RequestModel):
@@ -222,37 +226,53 @@ class ImportScenarios(RequestModel):
     )
 
     format: ImportFormat
-    content: Annotated[str, Field(strict=True, min_length=1, description="Content of the file as text")]
+    """Format of the content."""
+    content: Annotated[str, Field(strict=True, min_length=1)]
+    """Content of the file as text."""
     replace: Replace = False
 
 
 class ScenariosCreatedResponse(ResponseModel):
-    ids: Annotated[list[str], Field(description="Ids of the new scenarios, in order")]
-    total: Annotated[int, Field(description="Number of scenarios the definition has now")]
-    definition_version: Annotated[int, Field(description="The version of the definition that has them")]
+    ids: list[str]
+    """Ids of the new scenarios, in order. Example: ["scn_01", "scn_02"]"""
+    total: int
+    """Number of scenarios the definition has now."""
+    definition_version: int
+    """The version of the definition that has them."""
 
 
 class ScenarioResponse(ResponseModel):
     id: str
+    """Example: scn_01"""
     name: str
+    """Example: late refund"""
     messages: list[MessageResponse]
     dimensions: dict[str, float | int]
+    """Score of the scenario in each dimension."""
     metadata: dict[str, Any]
-    instructions: Annotated[str | None, Field(description="What the simulated user wants")] = None
-    follow_ups: Annotated[
-        list[str], Field(default_factory=list, description="User messages after the first answer, in order")
-    ]
-    separate_turns: Annotated[bool, Field(description="Whether each message is a request of its own")] = False
+    instructions: str | None = None
+    """What the simulated user wants. Example: Ask for a refund after two months."""
+    follow_ups: Annotated[list[str], Field(default_factory=list)]
+    """User messages after the first answer, in order."""
+    separate_turns: bool = False
+    """Whether each message is a request of its own. Example: false"""
     max_messages: int | None = None
+    """Messages of the conversation at most, those of the scenario included. Example: 8"""
     success_criteria: str | None = None
+    """What a successful conversation looks like, for the judge. Example: The agent explains the 30-day limit."""
     failure_criteria: str | None = None
+    """What a failed conversation looks like, for the judge."""
     failure_criteria_mode: FailureCriteriaMode = FailureCriteriaMode.ON_MAX_MESSAGES
+    """Whether any or all failure criteria must be met for a failure."""
     assertions: Annotated[list[dict[str, Any]], Field(default_factory=list)]
+    """Checks of the answer; see docs/assertions.md."""
     persona_ids: Annotated[list[str], Field(default_factory=list)]
-    messages_by_prompt: Annotated[
-        dict[str, list[MessageResponse]],
-        Field(default_factory=dict, description="By id of the definition's prompts: messages to start with instead"),
-    ]
+    """Personas that hold the conversation, one case each."""
+    messages_by_prompt: Annotated[dict[str, list[MessageResponse]], Field(default_factory=dict)]
+    """By id of the definition's prompts: messages to start with instead.
+
+    Example: {"polite": [{"role": "user", "content": "I want my money back."}]}
+    """
     tool_results: ToolResults = Field(default_factory=list)
     left_out_checks: LeftOutCounts
 
@@ -263,7 +283,8 @@ class ScenarioResponse(ResponseModel):
 
 class ScenarioDetailResponse(ScenarioResponse):
     definition_id: str
-    definition_version: Annotated[int, Field(description="The version of the definition in which it is like this")]
+    definition_version: int
+    """The version of the definition in which it is like this."""
 
     @classmethod
     def of_version(cls, scenario: Scenario, definition_id: str, version: int) -> "ScenarioDetailResponse":
@@ -282,26 +303,20 @@ class GenerateScenarios(RequestModel):
     model_config = example({"mode": "matrix", "options": "first", "seed": 17, "replace": True})
 
     mode: GenerationMode
-    options: Annotated[LevelOptionChoice, Field(description="Which of a level's options is used")] = (
-        LevelOptionChoice.FIRST
-    )
-    seed: Annotated[Seed | None, Field(description="Random seed; chosen at random if omitted")] = None
-    model: Annotated[ModelId | None, Field(description="Model id as `provider/name`; for mode `llm` only")] = None
+    """`matrix` combines the levels of dimensions, `llm` has a model write the texts."""
+    options: LevelOptionChoice = LevelOptionChoice.FIRST
+    """Which of a level's options is used."""
+    seed: Seed | None = None
+    """Random seed; chosen at random if omitted."""
+    model: ModelId | None = None
+    """Model id as `provider/name`; for mode `llm` only."""
     replace: Replace = False
-    allow_unpriced: Annotated[
-        Flag,
-        Field(
-            description="Whether a model whose price is unknown may write although the generation or the workspace has "
-            "a budget; it costs nothing"
-        ),
-    ] = False
-    max_budget_usd: Annotated[
-        MaxBudgetUsd | None,
-        Field(
-            description="What the model may cost, in USD; for mode `llm` only. The generation ends with an error once "
-            "less is left than the next call may cost. No limit by default"
-        ),
-    ] = None
+    allow_unpriced: Flag = False
+    """Whether a model whose price is unknown may write although the generation or the workspace has a budget; it costs
+    nothing."""
+    max_budget_usd: MaxBudgetUsd | None = None
+    """What the model may cost, in USD; for mode `llm` only. The generation ends with an error once less is left than
+    the next call may cost. No limit by default."""
 
     def spec(self) -> GenerationSpec:
         own = (self.allow_unpriced, self.max_budget_usd)
@@ -310,7 +325,9 @@ class GenerateScenarios(RequestModel):
 
 class GenerationProgressResponse(ResponseModel):
     total: int
+    """Texts to write. Example: 20"""
     completed: int
+    """Texts that are written. Example: 20"""
 
 
 class GenerationBudgetResponse(OwnBudgetResponse):
@@ -319,39 +336,30 @@ class GenerationBudgetResponse(OwnBudgetResponse):
 
 class ScenarioGenerationResponse(ResponseModel):
     id: str
+    """Example: gen_01"""
     definition_id: str
     definition_version: int
     mode: GenerationMode
+    """`matrix` combines the levels of dimensions, `llm` has a model write the texts."""
     options: LevelOptionChoice
+    """Options of the generation."""
     seed: int
+    """Seed of the selection of combinations."""
     model: str | None
     replace: bool
+    """Whether the new scenarios replace the existing ones. Example: true"""
     status: GenerationStatus
     progress: GenerationProgressResponse
-    error: Annotated[str | None, Field(description="Why the generation failed")]
+    error: str | None
+    """Why the generation failed."""
     created_at: Time
     updated_at: Time
-    budget: Annotated[
-        GenerationBudgetResponse | None, Field(description="Null without a budget of its own (`maxBudgetUsd`)")
-    ] = None
+    budget: GenerationBudgetResponse | None = None
+    """Null without a budget of its own (`maxBudgetUsd`)."""
 
     @classmethod
     def of(cls, view: GenerationView) -> "ScenarioGenerationResponse":
         generation, account = view
         max_usd = generation.max_budget_usd
-        return cls(
-            id=generation.id,
-            definition_id=generation.definition_id,
-            definition_version=generation.definition_version,
-            mode=generation.mode,
-            options=generation.options,
-            seed=generation.seed,
-            model=generation.model,
-            replace=generation.replace,
-            status=generation.status,
-            progress=GenerationProgressResponse(total=generation.total, completed=generation.completed),
-            error=generation.error,
-            created_at=generation.created_at,
-            updated_at=generation.updated_at,
-            budget=None if max_usd is None else GenerationBudgetResponse.of(max_usd, account),
-        )
+        budget = None if max_usd is None else GenerationBudgetResponse.from_value(account, max_budget_usd=max_usd)
+        return cls.from_value(generation, progress=generation, budget=budget)

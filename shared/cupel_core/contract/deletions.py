@@ -11,9 +11,9 @@ MAX_DELETED = 100
 
 class _Ids(RequestModel):
     ids: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=200)]],
-        Field(min_length=1, max_length=MAX_DELETED, description="What to delete; an id that is repeated counts once"),
+        list[Annotated[str, Field(min_length=1, max_length=200)]], Field(min_length=1, max_length=MAX_DELETED)
     ]
+    """What to delete; an id that is repeated counts once."""
 
 
 class DeleteRuns(_Ids):
@@ -29,16 +29,23 @@ class DeleteProbeContents(_Ids):
 
 
 class DeletionProblemResponse(ResponseModel):
-    status: Annotated[int, Field(description="The status that deleting it alone would be answered with")]
-    title: Annotated[str, Field(description="The kind of problem")]
-    detail: Annotated[str, Field(description="Why it was not deleted")]
+    status: int
+    """The status that deleting it alone would be answered with."""
+    title: str
+    """The kind of problem."""
+    detail: str
+    """Why it was not deleted."""
 
 
 class DeletionResponse(ResponseModel):
-    id: Annotated[str, Field(description="The id, as it was sent")]
-    deleted: Annotated[bool, Field(description="Whether it was deleted")]
-    problem: Annotated[DeletionProblemResponse | None, Field(description="Null if it was deleted")]
+    id: str
+    """The id, as it was sent."""
+    deleted: bool
+    """Whether it was deleted. Example: true"""
+    problem: DeletionProblemResponse | None
+    """Null if it was deleted."""
 
 
 class DeletionListResponse(ResponseModel):
-    items: Annotated[list[DeletionResponse], Field(description="One result for each id, in the order of the request")]
+    items: list[DeletionResponse]
+    """One result for each id, in the order of the request."""

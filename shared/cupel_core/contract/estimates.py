@@ -2,41 +2,31 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from cupel_core.contract.columns import TargetId
-from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.common import ResponseModel, read_from
 from cupel_core.domain.budgets.confirmation import BudgetFit, BudgetGuarantee, confirmable_usd
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.estimates.file_tokens import FileBasis
-from cupel_core.domain.estimates.intervals import EstimateInterval
-from cupel_core.domain.estimates.run_estimate import Basis, CallsEstimate, GraderEstimate, RunEstimate, TargetEstimate
+from cupel_core.domain.estimates.run_estimate import Basis, RunEstimate
 
-_DIGITS = 6
+_Rounded = Annotated[float, AfterValidator(lambda figure: round(figure, 6))]
 
 
 class EstimateIntervalResponse(ResponseModel):
     """What is expected, and its bounds: 95% of runs like the past ones are within them if `basis` is `history`;
     otherwise they are a range that follows from assumptions and has no probability."""
 
-    low: Annotated[float, Field(description="Lower bound")]
-    expected: Annotated[float, Field(description="The likeliest figure")]
-    high: Annotated[float, Field(description="Upper bound")]
-
-    @classmethod
-    def of(cls, interval: EstimateInterval) -> "EstimateIntervalResponse":
-        return cls(
-            low=round(interval.low, _DIGITS),
-            expected=round(interval.expected, _DIGITS),
-            high=round(interval.high, _DIGITS),
-        )
-
-    @classmethod
-    def find(cls, interval: EstimateInterval | None) -> "EstimateIntervalResponse | None":
-        return None if interval is None else cls.of(interval)
+    low: _Rounded
+    """Lower bound. Example: 0.2"""
+    expected: _Rounded
+    """The likeliest figure. Example: 0.74"""
+    high: _Rounded
+    """Upper bound. Example: 2.9"""
 
 
 StartEstimate = Annotated[
@@ -49,174 +39,144 @@ StartEstimate = Annotated[
 
 
 class CallsEstimateResponse(ResponseModel):
-    model: str
-    calls: Annotated[EstimateIntervalResponse, Field(description="Number of calls")]
-    input_tokens: EstimateIntervalResponse
-    output_tokens: EstimateIntervalResponse
-    usd: Annotated[EstimateIntervalResponse | None, Field(description="Null if the price of the model is unknown")]
-
-    @staticmethod
-    def fields_of_calls(estimate: CallsEstimate) -> dict[str, Any]:
-        return {
-            "model": estimate.model,
-            "calls": EstimateIntervalResponse.of(estimate.calls),
-            "input_tokens": EstimateIntervalResponse.of(estimate.input_tokens),
-            "output_tokens": EstimateIntervalResponse.of(estimate.output_tokens),
-            "usd": None if estimate.usd is None else EstimateIntervalResponse.of(estimate.usd),
-        }
+    model: Annotated[str, read_from("calls.model")]
+    calls: Annotated[EstimateIntervalResponse, read_from("calls.calls")]
+    """Number of calls."""
+    input_tokens: Annotated[EstimateIntervalResponse, read_from("calls.input_tokens")]
+    """Tokens of prompts."""
+    output_tokens: Annotated[EstimateIntervalResponse, read_from("calls.output_tokens")]
+    """Tokens of answers."""
+    usd: Annotated[EstimateIntervalResponse | None, read_from("calls.usd")]
+    """Null if the price of the model is unknown."""
 
 
 class TargetEstimateResponse(CallsEstimateResponse):
     target_id: TargetId
-    probes: Annotated[int, Field(description="Number of its probes")]
-    basis: Annotated[Basis, Field(description="What the figures rest on; see docs/costs.md")]
+    probes: int
+    """Number of its probes."""
+    basis: Basis
+    """What the figures rest on; see docs/costs.md."""
 
-    samples: Annotated[int, Field(description="Conversations held before that the figures rest on")]
-    file_basis: Annotated[
-        FileBasis | None, Field(description="Formula for tokens of images and PDFs; null if no message has any")
-    ]
-
-    @classmethod
-    def of(cls, target: TargetEstimate) -> "TargetEstimateResponse":
-        own = cls.fields_of_calls(target.calls)
-        return cls(
-            target_id=target.target_id,
-            probes=target.probes,
-            basis=target.basis,
-            samples=target.samples,
-            file_basis=target.file_basis,
-            **own,
-        )
+    samples: int
+    """Conversations held before that the figures rest on. Example: 0"""
+    file_basis: FileBasis | None
+    """Formula for tokens of images and PDFs; null if no message has any."""
 
 
 class GraderEstimateResponse(CallsEstimateResponse):
     """The calls of a model that grades, simulates users or summarizes."""
 
-    role: Annotated[ModelRole, Field(description="What the model is called for")]
-
-    @classmethod
-    def of(cls, grader: GraderEstimate) -> "GraderEstimateResponse":
-        return cls(role=grader.role, **cls.fields_of_calls(grader.calls))
+    role: ModelRole
+    """What the model is called for. Example: judge"""
 
 
 class BudgetFitResponse(ResponseModel):
     """Whether the run, with a trial that it asks for, fits into its own budget and into what is left of the
     workspace's."""
 
-    max_budget_usd: Annotated[
-        float | None,
-        Field(
-            description="The run's own budget, in USD, of which a retry or an expansion has what is left; null "
-            "without one"
-        ),
-    ]
-    day_left_usd: Annotated[
-        float | None, Field(description="What is left of the workspace's day, in USD; null without a limit")
-    ]
-    month_left_usd: Annotated[
-        float | None, Field(description="What is left of the workspace's month, in USD; null without a limit")
-    ]
-    exceeds: Annotated[
-        BudgetScope | None, Field(description="The budget that the expected cost exceeds; null if the run fits")
-    ]
-    may_exceed: Annotated[BudgetScope | None, Field(description="The budget that the upper bound exceeds, if any")]
-    confirmation_required: Annotated[
-        bool, Field(description="Whether a start is refused unless `confirmedUsd` is at least `confirmableUsd`")
-    ]
+    max_budget_usd: float | None
+    """The run's own budget, in USD, of which a retry or an expansion has what is left; null without one."""
+    day_left_usd: float | None
+    """What is left of the workspace's day, in USD; null without a limit. Example: 12.4"""
+    month_left_usd: float | None
+    """What is left of the workspace's month, in USD; null without a limit. Example: 180.0"""
+    exceeds: Annotated[BudgetScope | None, read_from("exceeded")]
+    """The budget that the expected cost exceeds; null if the run fits."""
+    may_exceed: Annotated[BudgetScope | None, read_from("perhaps_exceeded")]
+    """The budget that the upper bound exceeds, if any."""
+    confirmation_required: Annotated[bool, read_from("needs_confirmation")]
+    """Whether a start is refused unless `confirmedUsd` is at least `confirmableUsd`. Example: true"""
 
-    guarantee: Annotated[
-        BudgetGuarantee,
-        Field(description="By what budgets may be exceeded: nothing, calls in flight, or unpriced calls"),
-    ]
-    unlimited_targets: Annotated[
-        list[str],
-        Field(description="Targets without `maxOutputTokens`, whose calls in flight may cost more than was set aside"),
-    ]
+    guarantee: BudgetGuarantee
+    """By what budgets may be exceeded: nothing, calls in flight, or unpriced calls."""
+    unlimited_targets: list[str]
+    """Targets without `maxOutputTokens`, whose calls in flight may cost more than was set aside.
+
+    Example: ["openai/gpt-6.1-terra"]
+    """
 
     @classmethod
     def of(cls, fit: BudgetFit, estimate: RunEstimate) -> "BudgetFitResponse":
-        return cls(
+        return cls.from_value(
+            fit,
             max_budget_usd=fit.left_usd.get(BudgetScope.RUN),
             day_left_usd=fit.left_usd.get(BudgetScope.DAY),
             month_left_usd=fit.left_usd.get(BudgetScope.MONTH),
-            exceeds=fit.exceeded,
-            may_exceed=fit.perhaps_exceeded,
-            confirmation_required=fit.needs_confirmation,
             guarantee=estimate.guarantee,
-            unlimited_targets=list(estimate.unlimited_targets),
+            unlimited_targets=estimate.unlimited_targets,
         )
 
 
 class ExpansionEstimateResponse(ResponseModel):
     """What an expansion of a sampled run to all scenarios would add."""
 
-    job_count: Annotated[int, Field(description="Number of further probes; more or fewer if personas differ")]
-    usd: Annotated[EstimateIntervalResponse, Field(description="Of the models whose price is known")]
+    job_count: Annotated[int, read_from("probes")]
+    """Number of further probes; more or fewer if personas differ."""
+    usd: EstimateIntervalResponse
+    """Of the models whose price is known."""
 
 
 class TrialEstimateResponse(ResponseModel):
     """What the trial of the report's revised prompt adds to a scale run that asks for it, if the report offers one."""
 
-    job_count: Annotated[int, Field(description="Number of probes of both prompts together, which are both run anew")]
-    usd: Annotated[
-        EstimateIntervalResponse,
-        Field(description="Not included in `usd` of the scale run, nor limited by its `maxBudgetUsd`"),
-    ]
-    is_within_limit: Annotated[
-        bool,
-        Field(
-            description="Whether it costs no more than the conversations of the scale run, which is what it may cost; "
-            "otherwise it is not expected to start, and the report says why"
-        ),
-    ]
+    job_count: Annotated[int, read_from("probes")]
+    """Number of probes of both prompts together, which are both run anew."""
+    usd: EstimateIntervalResponse
+    """Not included in `usd` of the scale run, nor limited by its `maxBudgetUsd`."""
+    is_within_limit: bool
+    """Whether it costs no more than the conversations of the scale run, which is what it may cost; otherwise it is not
+    expected to start, and the report says why.
+
+    Example: true
+    """
 
 
 class MissingAccessResponse(ResponseModel):
     """A provider that the workspace cannot call yet."""
 
-    provider: Annotated[str, Field(description="Name of the provider")]
-    message: Annotated[str, Field(description="What is missing, such as an API key, and how it is set")]
+    provider: str
+    """Name of the provider."""
+    message: str
+    """What is missing, such as an API key, and how it is set."""
 
 
 class EstimateResponse(ResponseModel):
     """What a run is expected to cost, without repeated calls, embeddings and external evaluators."""
 
-    job_count: Annotated[int, Field(description="Number of probes of the run")]
-    usd: Annotated[EstimateIntervalResponse, Field(description="Of the models whose price is known")]
-    seconds: Annotated[EstimateIntervalResponse, Field(description="If no other run calls the same providers")]
-    basis: Annotated[Basis, Field(description="What the figures rest on; see docs/costs.md")]
-    history_run_ids: Annotated[
-        list[str],
-        Field(description="Earlier runs whose scored conversations the figures rest on, newest first; often empty"),
-    ]
-    price_list: Annotated[str, Field(description="The list that prices come from, unless the workspace has its own")]
-    targets: Annotated[list[TargetEstimateResponse], Field(description="Calls of the targets")]
-    graders: Annotated[
-        list[GraderEstimateResponse], Field(description="Calls of judges, simulated users and summarizing models")
-    ]
-    unpriced: Annotated[list[str], Field(description="Models whose price is unknown; they are not in `usd`")]
-    expansion: Annotated[
-        ExpansionEstimateResponse | None,
-        Field(description="What all other scenarios would add to a sampled run; null without a sample"),
-    ] = None
-    trial: Annotated[
-        TrialEstimateResponse | None,
-        Field(description="The trial that starts by itself after the report; null unless `trial` is true"),
-    ] = None
-    confirmable_usd: Annotated[
-        float,
-        Field(
-            description="The least `confirmedUsd` of a start that must be confirmed: what is expected, with a trial "
-            "within its limit"
-        ),
-    ]
-    budget: Annotated[
-        BudgetFitResponse | None, Field(description="Of an estimate that was asked for; null in other answers")
-    ] = None
-    missing_access: Annotated[
-        list[MissingAccessResponse],
-        Field(description="Providers without a key or an address: the estimate holds, and a start is refused"),
-    ]
+    job_count: Annotated[int, read_from("probes")]
+    """Number of probes of the run."""
+    usd: EstimateIntervalResponse
+    """Of the models whose price is known."""
+    seconds: EstimateIntervalResponse
+    """If no other run calls the same providers."""
+    basis: Basis
+    """What the figures rest on; see docs/costs.md. Example: default"""
+    history_run_ids: list[str]
+    """Earlier runs whose scored conversations the figures rest on, newest first; often empty.
+
+    Example: ["run_01k1f0aa"]
+    """
+    price_list: str
+    """The list that prices come from, unless the workspace has its own. Example: genai-prices 0.2.3"""
+    targets: list[TargetEstimateResponse]
+    """Calls of the targets."""
+    graders: list[GraderEstimateResponse]
+    """Calls of judges, simulated users and summarizing models."""
+    unpriced: list[str]
+    """Models whose price is unknown; they are not in `usd`. Example: []"""
+    expansion: ExpansionEstimateResponse | None = None
+    """What all other scenarios would add to a sampled run; null without a sample."""
+    trial: TrialEstimateResponse | None = None
+    """The trial that starts by itself after the report; null unless `trial` is true."""
+    confirmable_usd: float
+    """The least `confirmedUsd` of a start that must be confirmed: what is expected, with a trial within its limit.
+
+    Example: 6.5
+    """
+    budget: BudgetFitResponse | None = None
+    """Of an estimate that was asked for; null in other answers."""
+    missing_access: list[MissingAccessResponse]
+    """Providers without a key or an address: the estimate holds, and a start is refused."""
 
     @classmethod
     def of(
@@ -226,28 +186,9 @@ class EstimateResponse(ResponseModel):
         fit: BudgetFit | None = None,
         missing_access: Mapping[str, str] = MappingProxyType({}),
     ) -> "EstimateResponse":
-        return cls(
-            job_count=estimate.probes,
-            usd=EstimateIntervalResponse.of(estimate.usd),
-            seconds=EstimateIntervalResponse.of(estimate.seconds),
-            basis=estimate.basis,
-            history_run_ids=list(estimate.history_run_ids),
+        return cls.from_value(
+            estimate,
             price_list=price_list,
-            targets=[TargetEstimateResponse.of(target) for target in estimate.targets],
-            graders=[GraderEstimateResponse.of(grader) for grader in estimate.graders],
-            unpriced=list(estimate.unpriced),
-            expansion=None
-            if estimate.expansion is None
-            else ExpansionEstimateResponse(
-                job_count=estimate.expansion.probes, usd=EstimateIntervalResponse.of(estimate.expansion.usd)
-            ),
-            trial=None
-            if estimate.trial is None
-            else TrialEstimateResponse(
-                job_count=estimate.trial.probes,
-                usd=EstimateIntervalResponse.of(estimate.trial.usd),
-                is_within_limit=estimate.trial.is_within_limit,
-            ),
             confirmable_usd=confirmable_usd(estimate.total_usd),
             budget=None if fit is None else BudgetFitResponse.of(fit, estimate),
             missing_access=[

@@ -5,20 +5,20 @@ from typing import Annotated, Any, Self, cast
 from pydantic import Field, field_validator, model_validator
 
 from cupel_core.contract.columns import TargetResponse
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, require_one, with_defaults
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from, require_one, with_defaults
 from cupel_core.contract.fields import Id, ModelId, ResourceName, Url, not_null
 from cupel_core.contract.headers import HeaderNames, Headers, header_values
 from cupel_core.contract.parameters import MaxConcurrency, ModelParametersInput, Targets, target_of, targets_of
-from cupel_core.contract.run_requests import GRADER_FIELDS
+from cupel_core.contract.run_requests import GRADER_FIELDS, ScaleRunCount
 from cupel_core.contract.workspace_budgets import BudgetLimitsResponse, UpdateBudgets
 from cupel_core.domain.limits.open_runs import DEFAULT_IN_ALL, DEFAULT_PER_OWNER
-from cupel_core.domain.limits.scale_runs import MAX_COUNT
 from cupel_core.domain.resources.evals import Eval, EvalFields, EvalSpec
 from cupel_core.domain.resources.evaluation_settings import EvaluationSettings, EvaluatorEndpoint, SettingsChanges
 from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
 MAX_SCENARIOS = 1_000
+_OpenRuns = Annotated[int, Field(strict=True, ge=1, le=1_000)]
 _TARGET_FIELDS = ("targets", "connector_id", "model")
 
 ScenarioIds = Annotated[
@@ -46,9 +46,8 @@ class UpdateEval(RequestModel):
     connector_id: Id | None = None
     model: ModelId | None = None
     targets: Targets | None = None
-    params: Annotated[ModelParametersInput, Field(description="Of every target that knows them")] = with_defaults(
-        ModelParametersInput
-    )
+    params: ModelParametersInput = with_defaults(ModelParametersInput)
+    """Of every target that knows them."""
     judge_model: ModelId | None = None
     persona_model: PersonaModel = None
     embedding_model: ModelId | None = None
@@ -116,39 +115,28 @@ class EvalResponse(ResponseModel):
     """An eval whose only target has no label and no parameters has it as `connectorId` or `model` too."""
 
     id: str
+    """Example: evl_01"""
     name: str
+    """Example: Refunds, nightly"""
     definition_id: str
     scenario_ids: list[str]
+    """Ids of the scenarios. Example: ["scn_01", "scn_02"]"""
     connector_id: str | None
     model: str | None
     targets: list[TargetResponse]
     params: dict[str, Any]
-    judge_model: str | None
-    persona_model: str | None
-    embedding_model: str | None
-    evaluator_url: str | None
+    """Parameters of the calls to targets; see docs/targets.md."""
+    judge_model: Annotated[str | None, read_from("grader_config.judge_model")]
+    persona_model: Annotated[str | None, read_from("grader_config.persona_model")]
+    embedding_model: Annotated[str | None, read_from("grader_config.embedding_model")]
+    evaluator_url: Annotated[str | None, read_from("grader_config.evaluator_url")]
     created_at: Time
     updated_at: Time
 
     @classmethod
     def of(cls, stored: Eval) -> "EvalResponse":
-        graders, only = stored.grader_config, stored.only_target
-        return cls(
-            id=stored.id,
-            name=stored.name,
-            definition_id=stored.definition_id,
-            scenario_ids=list(stored.scenario_ids),
-            connector_id=only.connector_id if only else None,
-            model=only.model if only and only.connector_id is None else None,
-            targets=[TargetResponse.of(target) for target in stored.targets],
-            params=dict(stored.params),
-            judge_model=graders.judge_model,
-            persona_model=graders.persona_model,
-            embedding_model=graders.embedding_model,
-            evaluator_url=graders.evaluator_url,
-            created_at=stored.created_at,
-            updated_at=stored.updated_at,
-        )
+        only = stored.only_target
+        return cls.from_value(stored, connector_id=only and only.connector_id, model=only and only.called_model)
 
 
 class EvalPage(ResponseModel):
@@ -164,6 +152,7 @@ class EvaluatorInput(RequestModel):
 
     url: Url
     headers: Headers | None = None
+    """Headers of every request; their values are stored as secrets and never returned."""
 
     def evaluator(self) -> EvaluatorEndpoint:
         has_headers = "headers" in self.model_fields_set
@@ -196,22 +185,25 @@ class UpdateSettings(RequestModel):
     embedding_model: ModelId | None = None
     summarizer_model: Annotated[ModelId | None, Field(description=_SUMMARIZER_MODEL)] = None
     analysis_model: Annotated[ModelId | None, Field(description=_ANALYSIS_MODEL)] = None
-    evaluator: Annotated[EvaluatorInput | None, Field(description="An external evaluator of transcripts")] = None
+    """Example: openai/gpt-6.1-terra"""
+    evaluator: EvaluatorInput | None = None
+    """An external evaluator of transcripts."""
     open_runs_per_owner: Annotated[
-        Annotated[int, Field(strict=True, ge=1, le=1_000)] | None,
+        _OpenRuns | None,
         Field(description=f"{_PER_OWNER}; null for {DEFAULT_PER_OWNER}"),
     ] = None
+    """Example: 50"""
     open_runs: Annotated[
-        Annotated[int, Field(strict=True, ge=1, le=1_000)] | None,
+        _OpenRuns | None,
         Field(description=f"{_IN_ALL}; null for {DEFAULT_IN_ALL}"),
     ] = None
-    max_scale_run_count: Annotated[
-        Annotated[int, Field(strict=True, ge=1, le=MAX_COUNT)] | None, Field(description=_SCALE_RUN_COUNT)
-    ] = None
+    """Example: 200"""
+    max_scale_run_count: Annotated[ScaleRunCount | None, Field(description=_SCALE_RUN_COUNT)] = None
+    """Example: 100"""
     max_scale_run_concurrency: Annotated[MaxConcurrency | None, Field(description=_SCALE_RUN_CONCURRENCY)] = None
-    budgets: Annotated[
-        UpdateBudgets | None, Field(description="What the workspace may spend; null removes all limits")
-    ] = None
+    """Example: 5"""
+    budgets: UpdateBudgets | None = None
+    """What the workspace may spend; null removes all limits."""
 
     def changes(self) -> SettingsChanges:
         changes: dict[str, Any] = self.model_dump(exclude_unset=True)
@@ -224,38 +216,38 @@ class UpdateSettings(RequestModel):
 
 class EvaluatorResponse(ResponseModel):
     url: str
+    """Address that is called."""
     header_names: HeaderNames
+    """Example: ["Authorization"]"""
 
 
 class SettingsResponse(ResponseModel):
     """Workspace defaults for evaluation; a run or its eval may override them."""
 
-    judge_model: str | None
-    persona_model: str | None
-    embedding_model: str | None
-    summarizer_model: Annotated[str | None, Field(description=_SUMMARIZER_MODEL)]
+    judge_model: Annotated[str | None, read_from("grader_config.judge_model")]
+    persona_model: Annotated[str | None, read_from("grader_config.persona_model")]
+    embedding_model: Annotated[str | None, read_from("grader_config.embedding_model")]
+    summarizer_model: Annotated[
+        str | None, Field(description=_SUMMARIZER_MODEL), read_from("grader_config.summarizer_model")
+    ]
     analysis_model: Annotated[str | None, Field(description=_ANALYSIS_MODEL)]
+    """Example: openai/gpt-6.1-terra"""
     evaluator: EvaluatorResponse | None
-    open_runs_per_owner: Annotated[int, Field(description=_PER_OWNER)]
-    open_runs: Annotated[int, Field(description=_IN_ALL)]
-    max_scale_run_count: Annotated[int | None, Field(description=_SCALE_RUN_COUNT)]
-    max_scale_run_concurrency: Annotated[int | None, Field(description=_SCALE_RUN_CONCURRENCY)]
-    budgets: Annotated[BudgetLimitsResponse, Field(description="What the workspace may spend per day and month")]
+    """External evaluator that scores answers over HTTP; null for none."""
+    open_runs_per_owner: Annotated[int, Field(description=_PER_OWNER), read_from("open_runs.owner_limit")]
+    """Example: 50"""
+    open_runs: Annotated[int, Field(description=_IN_ALL), read_from("open_runs.workspace_limit")]
+    """Example: 200"""
+    max_scale_run_count: Annotated[int | None, Field(description=_SCALE_RUN_COUNT), read_from("scale_runs.count")]
+    """Example: 100"""
+    max_scale_run_concurrency: Annotated[
+        int | None, Field(description=_SCALE_RUN_CONCURRENCY), read_from("scale_runs.concurrency")
+    ]
+    """Example: 5"""
+    budgets: BudgetLimitsResponse
+    """What the workspace may spend per day and month."""
 
     @classmethod
     def of(cls, settings: EvaluationSettings) -> "SettingsResponse":
-        graders, names = settings.grader_config, list(settings.header_names)
-        url = graders.evaluator_url
-        return cls(
-            judge_model=graders.judge_model,
-            persona_model=graders.persona_model,
-            embedding_model=graders.embedding_model,
-            summarizer_model=graders.summarizer_model,
-            analysis_model=settings.analysis_model,
-            evaluator=EvaluatorResponse(url=url, header_names=names) if url else None,
-            open_runs_per_owner=settings.open_runs.owner_limit,
-            open_runs=settings.open_runs.workspace_limit,
-            max_scale_run_count=settings.scale_runs.count,
-            max_scale_run_concurrency=settings.scale_runs.concurrency,
-            budgets=BudgetLimitsResponse.of(settings.budgets),
-        )
+        url = settings.grader_config.evaluator_url
+        return cls.from_value(settings, evaluator=EvaluatorResponse.from_value(settings, url=url) if url else None)

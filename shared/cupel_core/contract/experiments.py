@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator
 
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from
 from cupel_core.contract.comparisons import Alpha, ColumnName, Margin
 from cupel_core.contract.fields import SINGLE_LINE, Id, ResourceName, not_blank, not_null
 from cupel_core.domain.analysis.experiments import (
@@ -30,21 +30,28 @@ class ExperimentFields(RequestModel):
     """What its author declares."""
 
     name: ResourceName | None = None
+    """Example: Politeness of refunds"""
     hypothesis: Text | None = None
+    """Example: A polite prompt grants more refunds."""
     null_hypothesis: Text | None = None
+    """What holds if the hypothesis does not; null if it was not written. Example: The prompt makes no difference."""
     description: Text | None = None
-    direction: Annotated[
-        ExpectedDirection | None, Field(description="How runs are expected to differ from the baseline")
-    ] = None
-    target: Annotated[ColumnName | None, Field(description="Target that the expectation is about; null for all")] = None
-    metric: Annotated[Metric | None, Field(description="Null: decisions if there are any, else pass rates")] = None
-    minimum_effect: Annotated[Margin | None, Field(description="Smaller differences do not matter")] = None
-    alpha: Annotated[Alpha | None, Field(description="Significance level")] = 0.05
-    independent_variable: Annotated[Variable | None, Field(description="What is varied on purpose")] = None
-    controlled_variables: Annotated[
-        Annotated[tuple[Variable, ...], Field(max_length=50)] | None, Field(description="What is meant to stay equal")
-    ] = _NONE
-    baseline_run_id: Annotated[Id | None, Field(description="Run that the others are compared with")] = None
+    direction: ExpectedDirection | None = None
+    """How runs are expected to differ from the baseline."""
+    target: ColumnName | None = None
+    """Target that the expectation is about; null for all. Example: sober"""
+    metric: Metric | None = None
+    """Null: decisions if there are any, else pass rates. Example: DECISION"""
+    minimum_effect: Margin | None = None
+    """Smaller differences do not matter. Example: 0.25"""
+    alpha: Alpha | None = 0.05
+    """Significance level."""
+    independent_variable: Variable | None = None
+    """What is varied on purpose. Example: prompt"""
+    controlled_variables: Annotated[tuple[Variable, ...], Field(max_length=50)] | None = _NONE
+    """What is meant to stay equal. Example: ["scenarios", "temperature"]"""
+    baseline_run_id: Id | None = None
+    """Run that the others are compared with. Example: run_01k1f0aa"""
     tags: Annotated[tuple[Variable, ...], Field(max_length=50)] | None = _NONE
 
     _required_fields = field_validator("name", "hypothesis", "alpha", "controlled_variables", "tags")(not_null)
@@ -55,8 +62,10 @@ class UpdateExperiment(ExperimentFields):
 
     model_config = example({"conclusion": "SUPPORTED", "note": "Holds for both targets."})
 
-    conclusion: Annotated[Conclusion | None, Field(description="What a person concludes; null while it is open")] = None
-    note: Annotated[Text | None, Field(description="Why it was concluded so")] = None
+    conclusion: Conclusion | None = None
+    """What a person concludes; null while it is open."""
+    note: Text | None = None
+    """Why it was concluded so."""
 
     def fields(self) -> dict[str, Any]:
         return self.model_dump(exclude_unset=True)
@@ -84,39 +93,42 @@ class CreateExperiment(ExperimentFields):
 
 class ExperimentResponse(ResponseModel):
     id: str
+    """Example: exp_01"""
     name: str
+    """Example: Politeness of refunds"""
     status: ExperimentStatus
     hypothesis: str
+    """Example: A polite prompt grants more refunds."""
     null_hypothesis: str | None
+    """What holds if the hypothesis does not; null if it was not written. Example: The prompt makes no difference."""
     description: str | None
     direction: ExpectedDirection | None
-    target: Annotated[str | None, Field(description="Target that the expectation is about; null for all")]
-    metric: Annotated[Metric | None, Field(description="Null: decisions if there are any, else pass rates")]
-    minimum_effect: Annotated[float | None, Field(description="Smaller differences do not matter")]
-    alpha: Annotated[float, Field(description="Significance level")]
+    """How runs are expected to differ from the baseline; null for no expectation."""
+    target: str | None
+    """Target that the expectation is about; null for all. Example: sober"""
+    metric: Metric | None
+    """Null: decisions if there are any, else pass rates. Example: DECISION"""
+    minimum_effect: float | None
+    """Smaller differences do not matter. Example: 0.25"""
+    alpha: float
+    """Significance level."""
     independent_variable: str | None
+    """What is varied on purpose; null for none. Example: prompt"""
     controlled_variables: list[str]
+    """What is meant to stay equal. Example: ["scenarios", "temperature"]"""
     baseline_run_id: str | None
+    """Run that the others are compared with; null for none. Example: run_01k1f0aa"""
     tags: list[str]
-    conclusion: Annotated[Conclusion | None, Field(description="What a person concluded; null while it is open")]
+    conclusion: Conclusion | None
+    """What a person concluded; null while it is open."""
     note: str | None
+    """Why it was concluded so. Example: Holds for both targets."""
     created_at: Time
     updated_at: Time
 
     @classmethod
     def of(cls, experiment: Experiment, *, has_runs: bool) -> "ExperimentResponse":
-        design = experiment.design
-        fields = {name: getattr(design, name) for name in ExperimentDesign.__dataclass_fields__}
-        return cls(
-            **{**fields, "controlled_variables": list(design.controlled_variables), "tags": list(design.tags)},
-            id=experiment.id,
-            name=experiment.name,
-            status=experiment.status(has_runs=has_runs),
-            conclusion=experiment.conclusion,
-            note=experiment.note,
-            created_at=experiment.created_at,
-            updated_at=experiment.updated_at,
-        )
+        return cls.from_value(experiment, **vars(experiment.design), status=experiment.status(has_runs=has_runs))
 
 
 class ExperimentPage(ResponseModel):
@@ -125,86 +137,84 @@ class ExperimentPage(ResponseModel):
 
 
 class ExperimentRunResponse(ResponseModel):
-    run_id: str
-    name: str | None
-    definition_name: Annotated[str, Field(description="Name of its definition when it started")]
+    run_id: Annotated[str, read_from("id")]
+    name: Annotated[str | None, read_from("labels.name")]
+    """Example: Release candidate 2"""
+    definition_name: str
+    """Name of its definition when it started."""
     status: RunStatus
     created_at: Time
-    cost_usd: Annotated[float | None, Field(description="Null until it has ended, or if a price is unknown")]
+    cost_usd: float | None
+    """Null until it has ended, or if a price is unknown."""
 
     @classmethod
     def of(cls, run: Run) -> "ExperimentRunResponse":
-        return cls(
-            run_id=run.id,
-            name=run.labels.name,
-            definition_name=run.definition_name,
-            status=run.status,
-            created_at=run.created_at,
-            cost_usd=(run.spend.recorded + run.spend.lost).known_usd if run.spend else None,
-        )
+        return cls.from_value(run, cost_usd=(run.spend.recorded + run.spend.lost).known_usd if run.spend else None)
 
 
 class ExperimentRowResponse(ResponseModel):
     """A target of a run, compared with the baseline."""
 
     run_id: str
-    comparison_id: Annotated[str, Field(description="The comparison with the baseline")]
-    target: Annotated[str, Field(description="Id of the target")]
+    comparison_id: str
+    """The comparison with the baseline. Example: cmp_5d41402abc4b2a76b9719d91"""
+    target: str
+    """Id of the target. Example: sober"""
     metric: Metric
-    scenarios: Annotated[int, Field(description="Scenarios with results on both sides; each counts once")]
+    scenarios: int
+    """Scenarios with results on both sides; each counts once. Example: 20"""
     baseline_mean: float | None
+    """Mean of the baseline's scenarios, each once. Example: 3.1"""
     comparison_mean: float | None
-    difference: Annotated[float | None, Field(description="Run minus baseline")]
-    interval: Annotated[list[float] | None, Field(description="Confidence interval of the difference, 1 - alpha")]
-    adjusted_p: Annotated[float | None, Field(description="Adjusted over all rows of the experiment by Holm's method")]
+    """Mean of the comparison side's scenarios, each once. Example: 3.5"""
+    difference: float | None
+    """Run minus baseline."""
+    interval: list[float] | None
+    """Confidence interval of the difference, 1 - alpha."""
+    adjusted_p: float | None
+    """Adjusted over all rows of the experiment by Holm's method."""
     verdict: ComparisonVerdict
 
     @classmethod
     def of(cls, row: ExperimentRow) -> "ExperimentRowResponse":
-        return cls(
-            run_id=row.run_id,
-            comparison_id=row.comparison_id,
-            target=row.target,
-            metric=row.metric,
+        return cls.from_value(
+            row,
             scenarios=row.figures["scenarios"],
             baseline_mean=row.figures["baselineMean"],
             comparison_mean=row.figures["comparisonMean"],
             difference=row.figures["difference"],
             interval=row.figures["interval"],
-            adjusted_p=row.adjusted_p,
-            verdict=row.verdict,
         )
 
 
 class PendingRunResponse(ResponseModel):
     run_id: str
-    reason: Annotated[str, Field(description="Why it is not compared with the baseline, or not yet")]
-    can_be_requested: Annotated[
-        bool,
-        Field(
-            description="Whether nothing is known to be in the way of its comparison, but that nobody has requested it"
-        ),
-    ]
-    is_in_progress: Annotated[
-        bool,
-        Field(
-            description="Whether this changes by itself: the run or the baseline goes on, or the comparison is queued,"
-            " about to be, or being computed; false if the runs cannot be compared, or the comparison failed"
-        ),
-    ]
+    reason: str
+    """Why it is not compared with the baseline, or not yet. Example: it is being compared"""
+    can_be_requested: bool
+    """Whether nothing is known to be in the way of its comparison, but that nobody has requested it. Example: false"""
+    is_in_progress: bool
+    """Whether this changes by itself: the run or the baseline goes on, or the comparison is queued, about to be, or
+    being computed; false if the runs cannot be compared, or the comparison failed.
+
+    Example: true
+    """
 
 
 class ExperimentSummaryResponse(ResponseModel):
-    experiment: Annotated[ExperimentResponse, Field(description="What its author declared and concluded")]
-    runs: Annotated[list[ExperimentRunResponse], Field(description="The runs, oldest first")]
-    rows: Annotated[
-        list[ExperimentRowResponse],
-        Field(description="A row per run and target, except for the baseline; at most 5,000, of the newest runs"),
-    ]
-    row_count: Annotated[int, Field(description="How many rows there are; p is adjusted over all of them")]
-    pending_run_ids: Annotated[list[str], Field(description="Runs that go on, or are not compared yet")]
-    reasons: Annotated[list[PendingRunResponse], Field(description="Why these runs are not compared, or not yet")]
-    varied: Annotated[list[str], Field(description="Aspects that differ between the baseline and a run")]
-    suggested_conclusion: Annotated[
-        Conclusion | None, Field(description="What the expectation says of the rows; a person concludes")
-    ]
+    experiment: ExperimentResponse
+    """What its author declared and concluded."""
+    runs: list[ExperimentRunResponse]
+    """The runs, oldest first."""
+    rows: list[ExperimentRowResponse]
+    """A row per run and target, except for the baseline; at most 5,000, of the newest runs."""
+    row_count: int
+    """How many rows there are; p is adjusted over all of them. Example: 2"""
+    pending_run_ids: list[str]
+    """Runs that go on, or are not compared yet. Example: []"""
+    reasons: list[PendingRunResponse]
+    """Why these runs are not compared, or not yet."""
+    varied: list[str]
+    """Aspects that differ between the baseline and a run. Example: ["prompt"]"""
+    suggested_conclusion: Conclusion | None
+    """What the expectation says of the rows; a person concludes."""

@@ -18,7 +18,7 @@ from pydantic import (
 
 from cupel_core.domain.resources.names import MAX_NAME_LENGTH, is_valid_name
 from cupel_core.domain.text.control_characters import has_control_characters
-from cupel_core.domain.text.json_limits import json_limit_error
+from cupel_core.domain.text.json_limits import EXACT_INTEGERS, json_limit_error
 
 _VISIBLE_ASCII = re.compile(r"[!-~]{1,4096}")
 _MAX_SCORE = 1_000_000_000
@@ -159,8 +159,8 @@ FunctionName = Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z_
 """As every provider accepts it."""
 Flag = Annotated[bool, Field(strict=True)]
 Count100 = Annotated[int, Field(strict=True, ge=1, le=100)]
-Seed = Annotated[int, Field(strict=True, ge=0, lt=2**53)]
-"""All JSON parsers represent whole numbers below 2**53 exactly."""
+Seed = Annotated[int, Field(strict=True, ge=0, lt=EXACT_INTEGERS)]
+TimeZone = Annotated[str, Field(min_length=1, max_length=50)]
 Score = Annotated[
     Annotated[int, Field(strict=True, ge=-_MAX_SCORE, le=_MAX_SCORE)]
     | Annotated[FiniteFloat, Field(strict=True, ge=-_MAX_SCORE, le=_MAX_SCORE)],

@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator
 
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from
 from cupel_core.contract.content_parts import FileName, MediaType
 from cupel_core.domain.files.formats import MAX_FILE_BYTES, MEDIA_TYPES, FileFormat
-from cupel_core.domain.files.stored_files import FileStatus, StoredFile, UploadAddress
+from cupel_core.domain.files.stored_files import FileStatus
 
 
 class CreateFile(RequestModel):
@@ -24,12 +24,10 @@ class CreateFile(RequestModel):
 
     name: FileName
     type: MediaType
-    size: Annotated[int, Field(strict=True, ge=1, le=MAX_FILE_BYTES, description="In bytes")]
-    sha256: Annotated[
-        str,
-        StringConstraints(strict=True, pattern=r"^[0-9a-f]{64}$"),
-        Field(description="SHA-256 of the content, as 64 hexadecimal digits; the file's id follows from it"),
-    ]
+    size: Annotated[int, Field(strict=True, ge=1, le=MAX_FILE_BYTES)]
+    """In bytes."""
+    sha256: Annotated[str, StringConstraints(strict=True, pattern=r"^[0-9a-f]{64}$")]
+    """SHA-256 of the content, as 64 hexadecimal digits; the file's id follows from it."""
 
     @field_validator("type")
     @classmethod
@@ -44,54 +42,58 @@ class CreateFile(RequestModel):
 
 
 class FileResponse(ResponseModel):
-    id: Annotated[str, Field(description="For `fileId` in messages; the same content has the same id")]
+    id: str
+    """For `fileId` in messages; the same content has the same id. Example: file_9f86d081884c7d659a2feaa0c55ad015"""
     name: str
-    type: MediaType
-    size: Annotated[int, Field(description="In bytes")]
+    """Name of the file when its content was first uploaded. Example: cat.png"""
+    type: Annotated[MediaType, read_from("format.media_type")]
+    """Example: image/png"""
+    size: int
+    """In bytes."""
     sha256: str
-    status: Annotated[FileStatus, Field(description="`PENDING` until the upload was completed, then `READY`")]
-    width: Annotated[int | None, Field(description="Of an image, in pixels")]
-    height: Annotated[int | None, Field(description="Of an image, in pixels")]
-    created_at: Time
+    """SHA-256 of the content, as hexadecimal digits.
 
-    @classmethod
-    def of(cls, file: StoredFile) -> "FileResponse":
-        return cls(
-            id=file.id,
-            name=file.name,
-            type=file.format.media_type,
-            size=file.size,
-            sha256=file.sha256,
-            status=file.status,
-            width=file.info.width if file.info else None,
-            height=file.info.height if file.info else None,
-            created_at=file.created_at,
-        )
+    Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+    """
+    status: FileStatus
+    """`PENDING` until the upload was completed, then `READY`. Example: READY"""
+    width: int | None
+    """Of an image, in pixels."""
+    height: int | None
+    """Of an image, in pixels."""
+    created_at: Time
 
 
 class FileDetailResponse(FileResponse):
-    download_url: Annotated[str, Field(description="Where to get the content, for five minutes")]
+    download_url: str
+    """Where to get the content, for five minutes.
 
-    @classmethod
-    def of_file(cls, file: StoredFile, download_url: str) -> "FileDetailResponse":
-        return cls(**vars(FileResponse.of(file)), download_url=download_url)
+    Example: https://example-bucket.s3.eu-central-1.amazonaws.com/files/team-a/file_9f86d081884c7d65
+    """
 
 
 class UploadResponse(ResponseModel):
     method: Literal["PUT"] = "PUT"
-    url: Annotated[str, Field(description="Accepts exactly the announced content, without a token")]
-    headers: Annotated[dict[str, str], Field(description="To send with the content")]
+    """How to send the content. Example: PUT"""
+    url: str
+    """Accepts exactly the announced content, without a token.
+
+    Example: https://example-bucket.s3.eu-central-1.amazonaws.com/uploads/team-a/file_9f86d081884c7d65
+    """
+    headers: dict[str, str]
+    """To send with the content.
+
+    Example: {"content-type": "image/png", "x-amz-checksum-sha256": "n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg="}
+    """
     expires_at: Time
+    """Until when the address accepts the content."""
 
 
 class FileUploadResponse(ResponseModel):
     file: FileResponse
-    upload: Annotated[UploadResponse | None, Field(description="Null if the workspace has the content already")]
-
-    @classmethod
-    def of(cls, file: StoredFile, upload: UploadAddress | None) -> "FileUploadResponse":
-        described = upload and UploadResponse(url=upload.url, headers=upload.headers, expires_at=upload.expires_at)
-        return cls(file=FileResponse.of(file), upload=described)
+    """The file as it is now."""
+    upload: UploadResponse | None
+    """Null if the workspace has the content already."""
 
 
 class FilePage(ResponseModel):

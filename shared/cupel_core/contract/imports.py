@@ -9,13 +9,7 @@ from cupel_core.contract.content_parts import FileId
 from cupel_core.contract.definitions import Folder, Name
 from cupel_core.contract.fields import Assertions, Flag
 from cupel_core.domain.definitions.datasets import ColumnMapping, DatasetOptions, DatasetScorer
-from cupel_core.domain.definitions.drafts import (
-    ConnectorDraft,
-    ImportedDefinition,
-    ImportNote,
-    ImportReport,
-    ImportResult,
-)
+from cupel_core.domain.definitions.drafts import ImportedDefinition, ImportResult
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS
 from cupel_core.domain.resources.connectors import ConnectorType
 
@@ -27,17 +21,18 @@ FileText = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_TEXT_L
 
 
 class ImportOptions(RequestModel):
-    folder: Annotated[Folder | None, Field(description="Folder for the imported definitions")] = None
-    dry_run: Annotated[Flag, Field(description="Report what would be created without creating it")] = False
+    folder: Folder | None = None
+    """Folder for the imported definitions."""
+    dry_run: Flag = False
+    """Report what would be created without creating it."""
     uploads: Annotated[
-        dict[Annotated[str, Field(max_length=1_000)], FileId],
-        Field(
-            default_factory=dict,
-            max_length=10_000,
-            description="Ids of the images and PDFs it refers to, by path relative to the imported file; they were "
-            "uploaded before, with `POST /v1/files`",
-        ),
+        dict[Annotated[str, Field(max_length=1_000)], FileId], Field(default_factory=dict, max_length=10_000)
     ]
+    """Ids of the images and PDFs it refers to, by path relative to the imported file; they were uploaded before, with
+    `POST /v1/files`.
+
+    Example: {"images/cat.png": "file_9f86d081884c7d659a2feaa0c55ad015"}
+    """
 
 
 class ImportPromptfoo(ImportOptions):
@@ -52,18 +47,16 @@ class ImportPromptfoo(ImportOptions):
         }
     )
 
-    config: Annotated[FileText, Field(description="Content of promptfooconfig.yaml, as YAML or JSON")]
+    config: FileText
+    """Content of promptfooconfig.yaml, as YAML or JSON."""
     files: Annotated[
         dict[
             Annotated[str, Field(max_length=1_000)],
             Annotated[str, Field(strict=True, max_length=MAX_TEXT_LENGTH)],
         ],
-        Field(
-            default_factory=dict,
-            max_length=1_000,
-            description="Contents of the files it references, by path relative to the configuration file",
-        ),
+        Field(default_factory=dict, max_length=1_000),
     ]
+    """Contents of the files it references, by path relative to the configuration file."""
 
 
 class ImportDataset(ImportOptions):
@@ -78,38 +71,25 @@ class ImportDataset(ImportOptions):
         }
     )
 
-    name: Annotated[Name, Field(description="Name of the new definition")]
-    content: Annotated[FileText, Field(description="Content of the file as text")]
-    scorer: Annotated[
-        DatasetScorer | None,
-        Field(
-            description="How a response is compared with the expected answer; defaults to `includes`, or to `match` "
-            "for OpenAI evals"
-        ),
-    ] = None
-    input_column: Annotated[
-        ColumnName | None,
-        Field(description="The column with the prompt; by default one with a known name, such as `question`"),
-    ] = None
-    answer_column: Annotated[
-        ColumnName | None,
-        Field(description="The column with the expected answer; by default one with a known name, such as `answer`"),
-    ] = None
-    id_column: Annotated[
-        ColumnName | None, Field(description="The column with the scenarios' names; by default `id` or `name`")
-    ] = None
-    offset: Annotated[int, Field(strict=True, ge=0, le=MAX_ROWS, description="How many rows are skipped")] = 0
-    limit: Annotated[
-        int | None, Field(strict=True, ge=1, le=MAX_SCENARIOS, description="How many rows are read after that")
-    ] = None
-    assertions: Annotated[
-        Assertions,
-        Field(
-            default_factory=list,
-            description="Assertions of the definition, which may use the columns as variables, such as `{{answer}}`; "
-            "they replace the default comparison",
-        ),
-    ]
+    name: Name
+    """Name of the new definition."""
+    content: FileText
+    """Content of the file as text."""
+    scorer: DatasetScorer | None = None
+    """How a response is compared with the expected answer; defaults to `includes`, or to `match` for OpenAI evals."""
+    input_column: ColumnName | None = None
+    """The column with the prompt; by default one with a known name, such as `question`."""
+    answer_column: ColumnName | None = None
+    """The column with the expected answer; by default one with a known name, such as `answer`. Example: target"""
+    id_column: ColumnName | None = None
+    """The column with the scenarios' names; by default `id` or `name`. Example: id"""
+    offset: Annotated[int, Field(strict=True, ge=0, le=MAX_ROWS)] = 0
+    """How many rows are skipped. Example: 0"""
+    limit: Annotated[int | None, Field(strict=True, ge=1, le=MAX_SCENARIOS)] = None
+    """How many rows are read after that."""
+    assertions: Annotated[Assertions, Field(default_factory=list)]
+    """Assertions of the definition, which may use the columns as variables, such as `{{answer}}`; they replace the
+    default comparison."""
 
     def options(self) -> DatasetOptions:
         columns = ColumnMapping(self.input_column, self.answer_column, self.id_column)
@@ -117,91 +97,76 @@ class ImportDataset(ImportOptions):
 
 
 class ImportNoteResponse(ResponseModel):
-    where: Annotated[str, Field(description="Location in the file")]
+    where: str
+    """Location in the file. Example: summarize"""
     what: str
+    """The part of the file that was changed or skipped. Example: tests.0.assert.1"""
     why: str
-    count: Annotated[
-        int,
-        Field(description="How many places it stands for: of one cause, places after the hundredth are counted only"),
-    ] = 1
-
-    @classmethod
-    def of(cls, note: ImportNote) -> "ImportNoteResponse":
-        return cls(where=note.where, what=note.what, why=note.why, count=note.count)
+    """Why it was changed or skipped. Example: code in JavaScript is never executed"""
+    count: int = 1
+    """How many places it stands for: of one cause, places after the hundredth are counted only."""
 
 
 class ImportReportResponse(ResponseModel):
-    imported: Annotated[dict[str, int], Field(description="Number of imported items by kind")]
-    changed: Annotated[list[ImportNoteResponse], Field(description="What was converted to something similar")]
-    skipped: Annotated[list[ImportNoteResponse], Field(description="What was not imported")]
-
-    @classmethod
-    def of(cls, report: ImportReport) -> "ImportReportResponse":
-        return cls(
-            imported=dict(report.imported),
-            changed=[ImportNoteResponse.of(note) for note in report.changed],
-            skipped=[ImportNoteResponse.of(note) for note in report.skipped],
-        )
+    imported: dict[str, int]
+    """Number of imported items by kind. Example: {"definitions": 1, "scenarios": 2}"""
+    changed: list[ImportNoteResponse]
+    """What was converted to something similar."""
+    skipped: list[ImportNoteResponse]
+    """What was not imported."""
 
 
 class ImportedDefinitionResponse(ResponseModel):
-    id: Annotated[str | None, Field(description="Id of the new definition; null in a dry run")]
+    id: str | None
+    """Id of the new definition; null in a dry run. Example: def_01"""
     name: str
     content: dict[str, Any]
+    """Content of the new definition. Example: {"template": "{{question}}"}"""
     scenario_count: int
-    required_models: Annotated[
-        list[str],
-        Field(description="What a run of it must name for its checks: `judgeModel`, `embeddingModel`, both or none"),
-    ]
-    models: Annotated[list[str], Field(description="Models the imported file evaluates")]
-    targets: Annotated[
-        list[dict[str, Any]], Field(description="The same with labels and parameters, as in `targets` of a run")
-    ]
+    """Number of scenarios."""
+    required_models: list[str]
+    """What a run of it must name for its checks: `judgeModel`, `embeddingModel`, both or none.
+
+    Example: ["judgeModel"]
+    """
+    models: list[str]
+    """Models the imported file evaluates."""
+    targets: list[dict[str, Any]]
+    """The same with labels and parameters, as in `targets` of a run.
+
+    Example: [{"model": "openai/gpt-6.1-terra", "label": "sober", "params": {"temperature": 0}}]
+    """
 
     @classmethod
     def of(cls, definition: ImportedDefinition) -> "ImportedDefinitionResponse":
         draft = definition.draft
-        return cls(
-            id=definition.definition_id,
-            name=draft.name,
-            content=dict(draft.content),
-            scenario_count=len(draft.scenarios),
-            required_models=[each.field for each in draft.missing_models],
-            models=list(draft.models),
-            targets=[dict(target) for target in draft.targets],
+        required = [each.field for each in draft.missing_models]
+        return cls.from_value(
+            draft, id=definition.definition_id, scenario_count=len(draft.scenarios), required_models=required
         )
 
 
 class ImportedConnectorResponse(ResponseModel):
     name: str
-    type: Annotated[ConnectorType, Field(description="Always `http`")]
+    type: ConnectorType
+    """Always `http`."""
     base_url: str
+    """Example: https://agent.example.com/v1"""
     config: dict[str, Any]
-    headers: Annotated[
-        dict[str, str], Field(description="Headers to set, with environment variables in place of secrets")
-    ]
-
-    @classmethod
-    def of(cls, connector: ConnectorDraft) -> "ImportedConnectorResponse":
-        return cls.model_validate(connector.to_json())
+    headers: dict[str, str]
+    """Headers to set, with environment variables in place of secrets."""
 
 
 class ImportResultResponse(ResponseModel):
     definitions: list[ImportedDefinitionResponse]
+    """The definitions that were created."""
     repeats: int
     temperature: float | None
     report: ImportReportResponse
-    connectors: Annotated[
-        list[ImportedConnectorResponse],
-        Field(description="Agents that the file evaluates, as connectors to create; the import creates none"),
-    ]
+    """What was changed or skipped."""
+    connectors: list[ImportedConnectorResponse]
+    """Agents that the file evaluates, as connectors to create; the import creates none."""
 
     @classmethod
     def of(cls, result: ImportResult) -> "ImportResultResponse":
-        return cls(
-            definitions=[ImportedDefinitionResponse.of(definition) for definition in result.definitions],
-            repeats=result.repeats,
-            temperature=result.temperature,
-            report=ImportReportResponse.of(result.report),
-            connectors=[ImportedConnectorResponse.of(connector) for connector in result.connectors],
-        )
+        return cls.from_value(result, definitions=list(map(ImportedDefinitionResponse.of, result.definitions)))

@@ -1,29 +1,32 @@
 """Jobs: queued computations and their progress."""
 
-from typing import Annotated
-
-from pydantic import Field
-
 from cupel_core.contract.common import ResponseModel, Time
 from cupel_core.contract.runs import FailureResponse
 from cupel_core.domain.analysis.jobs import Job, JobKind, JobStatus
 
 
 class JobProgressResponse(ResponseModel):
-    done: Annotated[int, Field(description="Stages that are done")]
-    total: Annotated[int, Field(description="Stages of the job; 0 before it starts")]
+    done: int
+    """Stages that are done. Example: 1"""
+    total: int
+    """Stages of the job; 0 before it starts. Example: 1"""
 
 
 class JobResponse(ResponseModel):
     """A queued computation."""
 
     id: str
+    """Example: job_cmp_5d41402abc4b2a76b9719d91"""
     kind: JobKind
+    """What kind of computation it is."""
     status: JobStatus
-    stage: Annotated[str | None, Field(description="What it is doing; null before it starts")]
+    stage: str | None
+    """What it is doing; null before it starts. Example: comparing"""
     progress: JobProgressResponse
-    result_id: Annotated[str, Field(description="What it computes: the comparison or the analysis")]
-    run_ids: Annotated[list[str], Field(description="The runs that it reads")]
+    result_id: str
+    """What it computes: the comparison or the analysis. Example: cmp_5d41402abc4b2a76b9719d91"""
+    run_ids: list[str]
+    """The runs that it reads. Example: ["run_01k1f0aa", "run_01k1f0ab"]"""
     failure: FailureResponse | None
     created_at: Time
     started_at: Time | None
@@ -32,20 +35,7 @@ class JobResponse(ResponseModel):
 
     @classmethod
     def of(cls, job: Job) -> "JobResponse":
-        return cls(
-            id=job.id,
-            kind=job.kind,
-            status=job.status,
-            stage=job.stage,
-            progress=JobProgressResponse(done=job.done, total=job.total),
-            result_id=job.result_id,
-            run_ids=list(job.run_ids),
-            failure=FailureResponse.from_value(job.failure) if job.failure else None,
-            created_at=job.created_at,
-            started_at=job.started_at,
-            updated_at=job.updated_at,
-            completed_at=job.completed_at,
-        )
+        return cls.from_value(job, progress=job)
 
 
 class JobPage(ResponseModel):

@@ -35,7 +35,9 @@ class JudgeConversation(RequestModel):
 
     messages: Annotated[Messages, Field(min_length=1)]
     success_criteria: LongText | None = None
+    """What a successful conversation looks like, for the judge."""
     failure_criteria: LongText | None = None
+    """What a failed conversation looks like, for the judge."""
     model: ModelId | None = None
 
     @model_validator(mode="after")
@@ -53,17 +55,24 @@ class JudgeConversation(RequestModel):
 
 class ConversationJudgementResponse(ResponseModel):
     success_met: bool
+    """Whether the success criteria are met. Example: true"""
     failure_met: bool
-    confidence: Annotated[float | None, Field(description="From 0 to 1, as the judge states it; null if it does not")]
+    """Whether the failure criteria are met. Example: false"""
+    confidence: float | None
+    """From 0 to 1, as the judge states it; null if it does not. Example: 0.9"""
     reasoning: str
+    """Why the judge decided so."""
     raw_response: str
+    """Answer of the model, as it was."""
     spend: SpendResponse
 
 
 class PersonaInput(RequestModel):
     name: Annotated[str, Field(min_length=1, max_length=200), SINGLE_LINE]
+    """Example: Impatient customer"""
     description: LongText | None = None
     system_prompt: LongText | None = None
+    """System prompt of the simulated user."""
 
     def persona(self) -> Persona:
         return Persona("", self.name, self.description, self.system_prompt)
@@ -83,9 +92,11 @@ class GeneratePersonaMessage(RequestModel):
     )
 
     messages: Messages
-    instructions: Annotated[LongText | None, Field(description="What the simulated user wants")] = None
+    instructions: LongText | None = None
+    """What the simulated user wants."""
     persona_id: Id | None = None
     persona: PersonaInput | None = None
+    """The simulated user."""
     model: ModelId | None = None
 
     @model_validator(mode="after")
@@ -103,5 +114,7 @@ class GeneratePersonaMessage(RequestModel):
 
 class PersonaMessageResponse(ResponseModel):
     content: str
+    """Text of the simulated user's message. Example: I want my money back."""
     raw_response: str
+    """Answer of the model, as it was."""
     spend: SpendResponse

@@ -110,8 +110,10 @@ class ToolInput(RequestModel):
 
     name: FunctionName
     description: Annotated[str, StringConstraints(strict=True, max_length=10_000)] | None = None
-    parameters: Annotated[JsonSchema, Field(default_factory=dict, description="JSON Schema of its arguments")]
-    strict: Annotated[Flag | None, Field(description="Whether the provider enforces the schema, where it can")] = None
+    parameters: Annotated[JsonSchema, Field(default_factory=dict)]
+    """JSON Schema of its arguments."""
+    strict: Flag | None = None
+    """Whether the provider enforces the schema, where it can."""
 
 
 class ToolChoiceInput(RequestModel):
@@ -149,8 +151,11 @@ class ResponseFormatInput(RequestModel):
     )
 
     type: FormatType
-    schema_: Annotated[JsonSchema | None, Field(alias="schema", description="Required for `json_schema`")] = None
-    name: Annotated[FunctionName | None, Field(description="A name for the schema, which some providers show")] = None
+    """`text`, `json` or `json_schema`."""
+    schema_: Annotated[JsonSchema | None, Field(alias="schema")] = None
+    """Required for `json_schema`."""
+    name: FunctionName | None = None
+    """A name for the schema, which some providers show."""
 
     @model_validator(mode="after")
     def _has_schema_if_named(self) -> "ResponseFormatInput":
@@ -166,8 +171,11 @@ class ModelParametersInput(RequestModel):
 
     temperature: Temperature | None = None
     top_p: Annotated[FiniteFloat, Field(strict=True, gt=0, le=1)] | None = None
+    """Probability mass of the likeliest tokens that are sampled from."""
     top_k: Annotated[int, Field(strict=True, ge=1, le=100_000)] | None = None
+    """Number of the likeliest tokens that are sampled from. Example: 40"""
     max_output_tokens: OutputTokens | None = None
+    """Limit of the tokens of one answer."""
     stop: (
         Annotated[
             list[Annotated[str, StringConstraints(strict=True, min_length=1, max_length=1_000)]],
@@ -175,30 +183,43 @@ class ModelParametersInput(RequestModel):
         ]
         | None
     ) = None
+    """Texts at which the answer ends. Example: ["END"]"""
     seed: Seed | None = None
+    """Seed of the selection of combinations."""
     frequency_penalty: Penalty | None = None
+    """From -2 to 2; positive values discourage repetition. Example: 0.1"""
     presence_penalty: Penalty | None = None
+    """From -2 to 2; positive values encourage new topics. Example: 0.1"""
     reasoning_effort: ReasoningEffort | None = None
+    """How much a reasoning model thinks before it answers."""
     response_format: ResponseFormatInput | None = None
+    """Whether the answer is text, any JSON object, or one of a schema."""
     tools: Annotated[list[ToolInput], Field(min_length=1, max_length=128)] | None = None
+    """Functions that the model may call."""
     tool_choice: ToolChoiceParameter | None = None
+    """Whether the model may or must call a function, or which one."""
     max_tool_rounds: Annotated[int, Field(strict=True, ge=0, le=MAX_TOOL_ROUNDS)] | None = None
+    """How often, in one answer, calls of tools are executed and the model goes on; 10 by default, with 0 its first
+    calls are the answer.
+
+    Example: 5
+    """
     tool_connector_id: Id | None = None
-    keep_reasoning: Annotated[
-        Flag | None,
-        Field(
-            description="Whether reasoning that the model writes into its text, such as `<think>…</think>`, stays part "
-            "of the answer; otherwise it is stored beside the answer and not graded"
-        ),
-    ] = None
+    """Connector of type `tools` that executes the calls which no script answers. Example: con_02"""
+    keep_reasoning: Flag | None = None
+    """Whether reasoning that the model writes into its text, such as `<think>…</think>`, stays part of the answer;
+    otherwise it is stored beside the answer and not graded.
+
+    Example: false
+    """
     extra_body: Annotated[
-        JsonObject | None,
-        AfterValidator(lambda body: None if body is None else _extra_body(body)),
-        Field(
-            description="Further fields of the request's body, such as `chat_template_kwargs`; only for models of "
-            "`custom` and `custom-<name>`"
-        ),
+        JsonObject | None, AfterValidator(lambda body: None if body is None else _extra_body(body))
     ] = None
+    """Further fields of the request's body, such as `chat_template_kwargs`; only for models of `custom` and
+    `custom-<name>`.
+
+    Example: {"chat_template_kwargs": {"enable_thinking": false}, "min_p": 0.05}
+    """
 
     @model_validator(mode="after")
     def _is_consistent(self) -> "ModelParametersInput":
@@ -244,10 +265,10 @@ class TargetInput(RequestModel):
 
     model: ModelId | None = None
     connector_id: Id | None = None
-    label: Annotated[Label | None, Field(description="Identifies the target in results; its model if omitted")] = None
-    params: Annotated[Parameters, Field(description="They take precedence over those of the run")] = with_defaults(
-        ModelParametersInput
-    )
+    label: Label | None = None
+    """Identifies the target in results; its model if omitted."""
+    params: Parameters = with_defaults(ModelParametersInput)
+    """They take precedence over those of the run."""
     max_attempts: MaxAttempts | None = None
     call_timeout_seconds: CallTimeout | None = None
 

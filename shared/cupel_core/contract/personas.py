@@ -4,12 +4,11 @@ from typing import Annotated, cast
 
 from pydantic import Field, StringConstraints, field_validator
 
-from cupel_core.contract.common import RequestModel, ResponseModel, example
+from cupel_core.contract.common import RequestModel, ResponseModel, example, read_from
 from cupel_core.contract.fields import ResourceName, Url, not_null
 from cupel_core.contract.headers import Headers, header_values
-from cupel_core.contract.resources import NamedResourceResponse, named_resource_fields
-from cupel_core.domain.resources.named_resource import NamedResource
-from cupel_core.domain.resources.personas import Persona, PersonaFields
+from cupel_core.contract.resources import NamedResourceResponse
+from cupel_core.domain.resources.personas import PersonaFields
 
 Description = Annotated[str, StringConstraints(strict=True, max_length=2_000)]
 SystemPrompt = Annotated[str, StringConstraints(strict=True, max_length=20_000)]
@@ -25,21 +24,16 @@ class UpdatePersona(RequestModel):
 
     name: ResourceName | None = None
     description: Description | None = None
-    system_prompt: Annotated[
-        SystemPrompt | None, Field(description="System prompt of the model that simulates this user")
-    ] = None
-    headers: Annotated[
-        Headers | None,
-        Field(description="Headers added to each request made for this persona to a connector in `connectorUrls`"),
-    ] = None
-    connector_urls: Annotated[
-        list[Url] | None,
-        Field(
-            max_length=MAX_CONNECTOR_URLS,
-            description="The `baseUrl` of each connector that may get the headers; required with `headers`. A new one "
-            "requires the headers again",
-        ),
-    ] = None
+    system_prompt: SystemPrompt | None = None
+    """System prompt of the model that simulates this user."""
+    headers: Headers | None = None
+    """Headers added to each request made for this persona to a connector in `connectorUrls`."""
+    connector_urls: Annotated[list[Url] | None, Field(max_length=MAX_CONNECTOR_URLS)] = None
+    """The `baseUrl` of each connector that may get the headers; required with `headers`. A new one requires the headers
+    again.
+
+    Example: ["https://agent.example.com/v1"]
+    """
 
     _required_fields = field_validator("name")(not_null)
 
@@ -67,21 +61,15 @@ class CreatePersona(UpdatePersona):
 
 
 class PersonaResponse(NamedResourceResponse):
-    description: str | None
-    system_prompt: str | None
-    connector_urls: Annotated[list[str], Field(description="Where the headers may be sent")]
-
-    @classmethod
-    def of(cls, stored: NamedResource[Persona]) -> "PersonaResponse":
-        persona = stored.item
-        return cls(
-            id=persona.id,
-            name=persona.name,
-            description=persona.description,
-            system_prompt=persona.system_prompt,
-            connector_urls=list(persona.connector_urls),
-            **named_resource_fields(stored),
-        )
+    id: str
+    """Example: per_01"""
+    name: str
+    """Example: Impatient customer"""
+    description: Annotated[str | None, read_from("item.description")]
+    system_prompt: Annotated[str | None, read_from("item.system_prompt")]
+    """System prompt of the simulated user."""
+    connector_urls: Annotated[list[str], read_from("item.connector_urls")]
+    """Where the headers may be sent. Example: ["https://agent.example.com/v1"]"""
 
 
 class PersonaPage(ResponseModel):

@@ -5,11 +5,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cupel_core.contract.common import RequestModel, ResponseModel, example
+from cupel_core.contract.common import RequestModel, ResponseModel, example, read_from
 from cupel_core.contract.fields import Flag
 from cupel_core.contract.results import MESSAGES_DESCRIPTION, MessageResponse, SimulatedUserPrompt
 from cupel_core.contract.runs import ProbeResponse
-from cupel_core.domain.conversations.attempts import FailedAttempts
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.runs.views import ProbeView
@@ -21,44 +20,43 @@ class ProbeOrder(StrEnum):
 
 
 class FailedCallResponse(ResponseModel):
-    attempts: Annotated[int, Field(description="Attempts of the call that have failed so far, over all workers")]
+    attempts: Annotated[int, read_from("number")]
+    """Attempts of the call that have failed so far, over all workers."""
     code: ProbeErrorCode
-    message: Annotated[str, Field(description="Of the last of them")]
-
-    @classmethod
-    def of(cls, failed: FailedAttempts) -> "FailedCallResponse":
-        return cls(attempts=failed.number, code=failed.code, message=failed.message)
+    message: str
+    """Of the last of them."""
 
 
 class ProbeDetailResponse(ProbeResponse):
-    eval_id: str | None
-    execution_id: Annotated[int | None, Field(description="Sequence number of the eval run within the workspace")]
+    eval_id: Annotated[str | None, read_from("run.eval_id")]
+    execution_id: Annotated[int | None, read_from("run.execution_id")]
+    """Sequence number of the eval run within the workspace. Example: 17"""
     messages: Annotated[list[MessageResponse], Field(description=f"{MESSAGES_DESCRIPTION}, as far as it is known")]
+    """Example: [{"role": "user", "content": "I want my money back."}, {"role": "assistant", "content": "You can return
+    it within 30 days."}]"""
     simulated_user_prompt: SimulatedUserPrompt
-    output: Annotated[
-        dict[str, Any] | None,
-        Field(
-            description="The last answer that is the JSON object that was requested and satisfies its schema, or what "
-            "an agent returned besides its message"
-        ),
-    ]
-    repeated_calls: Annotated[
-        list[FailedCallResponse],
-        Field(description="Of a running probe: calls that have no answer yet, and are attempted again"),
-    ]
+    """Example: You are an impatient customer."""
+    output: dict[str, Any] | None
+    """The last answer that is the JSON object that was requested and satisfies its schema, or what an agent returned
+    besides its message.
+
+    Example: {"answer": "You can return it within 30 days."}
+    """
+    repeated_calls: list[FailedCallResponse]
+    """Of a running probe: calls that have no answer yet, and are attempted again.
+
+    Example: [{"attempts": 1, "code": "timeout", "message": "no response within 120 s"}]
+    """
 
     @classmethod
-    def of(cls, view: ProbeView) -> "ProbeDetailResponse":
+    def fields_of(cls, view: ProbeView) -> dict[str, Any]:
         conversation = view.conversation
-        return cls(
-            **cls.fields_of(view),
-            eval_id=view.run.eval_id,
-            execution_id=view.run.execution_id,
-            messages=MessageResponse.list_of(conversation) if conversation else [],
-            simulated_user_prompt=conversation.simulated_user_prompt if conversation else None,
-            output=dict(conversation.output) if conversation and conversation.output else None,
-            repeated_calls=[FailedCallResponse.of(each) for each in view.repeated_calls],
-        )
+        return {
+            **super().fields_of(view),
+            "messages": MessageResponse.list_of(conversation) if conversation else [],
+            "simulated_user_prompt": conversation.simulated_user_prompt if conversation else None,
+            "output": (conversation.output or None) if conversation else None,
+        }
 
 
 class ProbeDetailPage(ResponseModel):
@@ -68,7 +66,9 @@ class ProbeDetailPage(ResponseModel):
 
 class ProbeResultInput(RequestModel):
     success: Flag
+    """Whether it passed."""
     score: Annotated[float | None, Field(ge=0, le=1)] = None
+    """From 0 to 1; null for none."""
     reason: Annotated[str | None, Field(max_length=5_000)] = None
 
 
@@ -80,6 +80,7 @@ class CorrectProbe(RequestModel):
     )
 
     result: ProbeResultInput | None
+    """Whether it passed, with score and reason; null if nothing was judged."""
 
     def correction(self) -> TranscriptResult | None:
         if self.result is None:

@@ -76,9 +76,12 @@ class RunConditionInput(RequestModel):
 
     model_config = example({"operationId": "scene", "output": "isBattle", "operator": "is_true"})
 
-    operation_id: Annotated[OperationId, Field(description="A guard, which must also be in `dependsOn`")]
+    operation_id: OperationId
+    """A guard, which must also be in `dependsOn`."""
     output: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=64)]
+    """The key of one of the guard's outputs."""
     operator: ConditionOperator
+    """What the output must be."""
 
 
 class OperationTargetInput(RequestModel):
@@ -104,19 +107,15 @@ class OutputInput(RequestModel):
 
     model_config = example({"mode": "json", "schema": {"type": "array"}, "extract": "code_block"})
 
-    mode: Annotated[OutputMode, Field(description="`json` parses the answer")] = OutputMode.TEXT
-    schema_: Annotated[JsonSchema | None, Field(alias="schema", description="What JSON must satisfy")] = None
-    extract: Annotated[
-        OutputExtraction | None,
-        Field(
-            description="What of the answer is JSON: all of it (`raw`, the default), its first fenced block, or the "
-            "first group of `pattern`"
-        ),
-    ] = None
-    pattern: Annotated[
-        Annotated[str, StringConstraints(strict=True, min_length=1, max_length=MAX_PATTERN_LENGTH)] | None,
-        Field(description="Regular expression, with `extract: pattern` only"),
-    ] = None
+    mode: OutputMode = OutputMode.TEXT
+    """`json` parses the answer."""
+    schema_: Annotated[JsonSchema | None, Field(alias="schema")] = None
+    """What JSON must satisfy."""
+    extract: OutputExtraction | None = None
+    """What of the answer is JSON: all of it (`raw`, the default), its first fenced block, or the first group of
+    `pattern`."""
+    pattern: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=MAX_PATTERN_LENGTH)] | None = None
+    """Regular expression, with `extract: pattern` only. Example: Decision: ([1-5])"""
 
 
 class TemplateParamsInput(RequestModel):
@@ -125,8 +124,10 @@ class TemplateParamsInput(RequestModel):
     model_config = example({"template": "Answer in {{ vars.language }}.", "skipWhenBlank": True})
 
     template: Annotated[TemplateText, AfterValidator(not_blank)]
+    """Renders the value."""
     strict_variables: StrictVariables = False
-    skip_when_blank: Annotated[Flag, Field(description="Whether a blank text ends the operation as skipped")] = True
+    skip_when_blank: Flag = True
+    """Whether a blank text ends the operation as skipped."""
 
 
 class LlmParamsInput(RequestModel):
@@ -137,12 +138,17 @@ class LlmParamsInput(RequestModel):
     )
 
     target: OperationTargetInput
+    """The model that is called."""
     system: TemplateText | None = None
+    """Template of the system prompt."""
     prompt: Prompt
     strict_variables: StrictVariables = False
     max_input_tokens: MaxInputTokens | None = None
+    """Estimated; a longer prompt is not sent. Example: 4000"""
     max_cost_usd: MaxCost | None = None
+    """No call is made that could cost more, in US dollars. Example: 0.01"""
     output: OutputInput = with_defaults(OutputInput)
+    """What of the answer is the value."""
 
 
 class GuardOutputInput(RequestModel):
@@ -151,11 +157,11 @@ class GuardOutputInput(RequestModel):
     model_config = example({"key": "isBattle", "title": "A battle", "when": "'attack' in user.text"})
 
     key: Annotated[str, StringConstraints(strict=True, pattern=r"^[a-z][a-zA-Z0-9_]{0,63}$")]
+    """Its name in conditions."""
     title: Label
     description: Annotated[str, StringConstraints(strict=True, max_length=2_000)] | None = None
-    when: Annotated[
-        TemplateText | None, Field(description="Expression whose truth is the answer; with engine `rules` only")
-    ] = None
+    when: TemplateText | None = None
+    """Expression whose truth is the answer; with engine `rules` only."""
 
 
 class GuardParamsInput(RequestModel):
@@ -166,16 +172,22 @@ class GuardParamsInput(RequestModel):
     )
 
     engine: GuardEngine
+    """Whether expressions or a model answer the questions."""
     outputs: Annotated[list[GuardOutputInput], Field(min_length=1, max_length=MAX_GUARD_OUTPUTS)]
-    on_error: Annotated[GuardErrorPolicy, Field(description="`all_false` answers false where it fails")] = (
-        GuardErrorPolicy.ERROR
-    )
+    """The questions."""
+    on_error: GuardErrorPolicy = GuardErrorPolicy.ERROR
+    """`all_false` answers false where it fails."""
     strict_variables: StrictVariables = False
-    target: Annotated[OperationTargetInput | None, Field(description="With engine `llm` only")] = None
+    target: OperationTargetInput | None = None
+    """With engine `llm` only."""
     system: TemplateText | None = None
+    """Template of the system prompt, with engine `llm` only."""
     prompt: Prompt | None = None
+    """Template of the user message, with engine `llm` only. Example: Is this a battle? {{ user.text }}"""
     max_input_tokens: MaxInputTokens | None = None
+    """Estimated; a longer prompt is not sent. Example: 4000"""
     max_cost_usd: MaxCost | None = None
+    """No call is made that could cost more, in US dollars. Example: 0.01"""
 
 
 class RetentionInput(RequestModel):
@@ -184,7 +196,9 @@ class RetentionInput(RequestModel):
     model_config = example({"maxVersions": 20, "maxAgeDays": 90})
 
     max_versions: Annotated[int, Field(strict=True, ge=1, le=MAX_VERSIONS)] = DEFAULT_VERSIONS
+    """How many values stay."""
     max_age_days: Annotated[int | None, Field(strict=True, ge=1, le=MAX_AGE_DAYS)] = None
+    """For how many days an earlier value is part of the history; for ever if omitted."""
 
 
 class InclusionInput(RequestModel):
@@ -193,9 +207,13 @@ class InclusionInput(RequestModel):
     model_config = example({"at": "depth", "depthFromEnd": -2, "role": "system"})
 
     at: PromptPlace
+    """Where the value stands in the prompt."""
     depth_from_end: DepthFromEnd | None = None
+    """With `at: depth`: 0 is the end; -N is before the last N messages."""
     role: Role | None = None
+    """Of the message that is added, by default `system`; `developer` is sent as `system`."""
     template: ValueTemplate | None = None
+    """Renders `value`; the value as text if omitted. Example: Notes: {{ value }}"""
 
 
 class ArtifactInput(RequestModel):
@@ -204,22 +222,24 @@ class ArtifactInput(RequestModel):
     model_config = example({"tag": "notes", "usage": "internal", "semantics": "intermediate"})
 
     tag: OperationId
+    """Templates read the value as `art.<tag>.value`."""
     title: Label | None = None
+    """Example: Working notes"""
     format: ArtifactFormat = ArtifactFormat.TEXT
+    """Format of the content."""
     persistence: ArtifactPersistence = ArtifactPersistence.RUN_ONLY
+    """Whether the value outlasts its turn, with its history."""
     usage: ArtifactUsage = ArtifactUsage.INTERNAL
     semantics: Annotated[
-        str,
-        StringConstraints(strict=True, min_length=1, max_length=64),
-        AfterValidator(not_blank),
-        SINGLE_LINE,
-        Field(description="`state`, `log/feed`, `lore/memory`, `intermediate` or another word, for who shows it"),
+        str, StringConstraints(strict=True, min_length=1, max_length=64), AfterValidator(not_blank), SINGLE_LINE
     ] = "intermediate"
+    """`state`, `log/feed`, `lore/memory`, `intermediate` or another word, for who shows it."""
     write_mode: WriteMode = WriteMode.REPLACE
+    """`append` joins texts by a line, and concatenates lists."""
     retention: RetentionInput | None = None
-    inclusion: Annotated[
-        InclusionInput | None, Field(description="Exactly for the usages `prompt_only` and `prompt+ui`")
-    ] = None
+    """Of a persisted artifact: how much of its history stays."""
+    inclusion: InclusionInput | None = None
+    """Exactly for the usages `prompt_only` and `prompt+ui`."""
 
 
 class EffectInput(RequestModel):
@@ -228,10 +248,15 @@ class EffectInput(RequestModel):
     model_config = example({"type": "prompt.append_after_last_user", "role": "system"})
 
     type: EffectType
-    mode: Annotated[SystemUpdate | None, Field(description="Of `prompt.system_update`")] = None
+    """What the value changes: the prompt, the user's message or the answer."""
+    mode: SystemUpdate | None = None
+    """Of `prompt.system_update`. Example: append"""
     role: Role | None = None
-    depth_from_end: Annotated[DepthFromEnd | None, Field(description="Of `prompt.insert_at_depth`")] = None
+    """Of the message that is added; `developer` is sent as `system`."""
+    depth_from_end: DepthFromEnd | None = None
+    """Of `prompt.insert_at_depth`. Example: -2"""
     template: ValueTemplate | None = None
+    """Renders `value`; the value as text if omitted. Example: Notes: {{ value }}"""
 
 
 class DebugInput(RequestModel):
@@ -239,13 +264,9 @@ class DebugInput(RequestModel):
 
     model_config = example({"enabled": True})
 
-    enabled: Annotated[
-        Flag,
-        Field(
-            description="Whether they have the system prompt, the prompt and the answer of its call: up to 8,000 "
-            "characters of each, without what looks like a key"
-        ),
-    ] = False
+    enabled: Flag = False
+    """Whether they have the system prompt, the prompt and the answer of its call: up to 8,000 characters of each,
+    without what looks like a key."""
 
 
 _PARAMS: Mapping[OperationKind, type[RequestModel]] = {
@@ -280,29 +301,29 @@ class OperationInput(RequestModel):
     id: OperationId
     name: Label
     kind: OperationKind
+    """What makes the value: a template, a model, or a guard's questions."""
     enabled: Flag = True
-    required: Annotated[Flag, Field(description="Whether the turn fails unless the operation is done")] = False
+    required: Flag = False
+    """Whether the turn fails unless the operation is done. Example: false"""
     hooks: Annotated[list[Hook], Field(min_length=1, max_length=2), AfterValidator(_without_duplicates)]
+    """Whether it runs before or after the main call, or both."""
     triggers: Annotated[
         list[Trigger],
         Field(default_factory=lambda: list(Trigger), min_length=1, max_length=2),
         AfterValidator(_without_duplicates),
     ]
-    order: Annotated[Score, Field(description="Of operations that do not depend on each other, the lower comes first")]
-    depends_on: Annotated[
-        list[OperationId],
-        Field(
-            default_factory=list,
-            max_length=MAX_OPERATIONS,
-            description="Operations that must be done before this one starts",
-        ),
-    ]
+    """Whether it runs for a new message, for another answer to the last one, or both."""
+    order: Score
+    """Of operations that do not depend on each other, the lower comes first."""
+    depends_on: Annotated[list[OperationId], Field(default_factory=list, max_length=MAX_OPERATIONS)]
+    """Operations that must be done before this one starts. Example: ["scene"]"""
     run_conditions: Annotated[list[RunConditionInput], Field(default_factory=list, max_length=MAX_GUARD_OUTPUTS)]
-    params: Annotated[
-        TemplateParamsInput | LlmParamsInput | GuardParamsInput,
-        WrapValidator(_params_of_kind),
-        Field(description="Those of the operation's kind"),
-    ]
+    """What guards must have answered for it to run."""
+    params: Annotated[TemplateParamsInput | LlmParamsInput | GuardParamsInput, WrapValidator(_params_of_kind)]
+    """Those of the operation's kind."""
     artifact: ArtifactInput
+    """How the value is stored."""
     effects: Annotated[list[EffectInput], Field(default_factory=list, max_length=MAX_EFFECTS)]
+    """What the value changes."""
     debug: DebugInput | None = None
+    """What records of turns also have of it."""

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints, field_validator
 
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from
 from cupel_core.contract.fields import Flag, ResourceName, not_null
 from cupel_core.contract.profile_operations import OperationInput
 from cupel_core.domain.pipeline.operations import Hook, OperationKind, Trigger
@@ -13,7 +13,6 @@ from cupel_core.domain.pipeline.profiles import (
     MAX_OPERATIONS,
     ExecutionMode,
     Profile,
-    ProfileHead,
     ProfileIssue,
 )
 
@@ -44,10 +43,10 @@ class UpdateProfile(RequestModel):
 
     name: ResourceName | None = None
     description: Description | None = None
-    enabled: Annotated[Flag | None, Field(description="Whether turns with this profile run its operations")] = True
-    execution_mode: Annotated[
-        ExecutionMode | None, Field(description="Whether operations run one at a time, or up to 8 together")
-    ] = ExecutionMode.CONCURRENT
+    enabled: Flag | None = True
+    """Whether turns with this profile run its operations."""
+    execution_mode: ExecutionMode | None = ExecutionMode.CONCURRENT
+    """Whether operations run one at a time, or up to 8 together."""
     operations: Operations | None = None
 
     _required_fields = field_validator("name", "enabled", "execution_mode", "operations")(not_null)
@@ -79,43 +78,39 @@ class CheckProfile(CreateProfile):
 
 class ProfileIssueResponse(ResponseModel):
     field: str
+    """Path of the field, such as `content.template`. Example: operations.0.artifact"""
     message: str
-
-    @classmethod
-    def of(cls, issue: ProfileIssue) -> "ProfileIssueResponse":
-        return cls(field=issue.field, message=issue.message)
+    """Example: nothing uses art.tone: no effect, condition, template or inclusion"""
 
 
 class ProfileSummaryResponse(ResponseModel):
     id: str
     name: str
     description: str | None
-    version: Annotated[int, Field(description="The newest version; in a profile, the one that is shown")]
+    version: int
+    """The newest version; in a profile, the one that is shown. Example: 3"""
     enabled: bool
-    session_id: Annotated[
-        str, Field(description="Of the artifacts that its operations store in chats: with another one, turns have none")
-    ]
+    session_id: str
+    """Of the artifacts that its operations store in chats: with another one, turns have none. Example: session_01"""
     created_at: Time
     updated_at: Time
-
-    @classmethod
-    def of(cls, head: ProfileHead) -> "ProfileSummaryResponse":
-        return cls(**_head_fields(head))
 
 
 class ProfileResponse(ProfileSummaryResponse):
     execution_mode: ExecutionMode
+    """Whether operations run one at a time, or up to 8 together."""
     operations: list[OperationInput]
     warnings: list[ProfileIssueResponse]
 
     @classmethod
     def of_profile(cls, profile: Profile) -> "ProfileResponse":
         content = profile.version.content
-        return cls(
-            **{**_head_fields(profile.head), "version": profile.version.number},
-            execution_mode=ExecutionMode(content["executionMode"]),
-            operations=[OperationInput.model_validate(each) for each in content["operations"]],
-            warnings=[ProfileIssueResponse.of(warning) for warning in profile.warnings],
+        return cls.from_value(
+            profile.head,
+            version=profile.version.number,
+            execution_mode=content["executionMode"],
+            operations=content["operations"],
+            warnings=profile.warnings,
         )
 
 
@@ -125,78 +120,86 @@ class ProfilePage(ResponseModel):
 
 
 class PlannedStepResponse(ResponseModel):
-    operation_id: str
+    operation_id: Annotated[str, read_from("id")]
+    """Id of the operation. Example: tone"""
     name: str
+    """Example: Tone"""
     kind: OperationKind
+    """What makes the value."""
     hook: Hook
+    """Whether it runs before or after the main call."""
     required: bool
+    """Whether the turn fails unless the operation is done. Example: false"""
     order: float
+    """Of operations that do not depend on each other, the lower comes first. Example: 10"""
     depends_on: list[str]
-    tag: str
+    """Operations that must be done before it starts. Example: []"""
+    tag: Annotated[str, read_from("artifact.tag")]
+    """Where its value is stored. Example: tone"""
 
 
 class OmittedOperationResponse(ResponseModel):
     operation_id: str
+    """Id of the operation. Example: notes"""
     reason: OmissionReason
 
 
 class PipelinePlanResponse(ResponseModel):
-    steps: Annotated[list[PlannedStepResponse], Field(description="In the order in which their effects apply")]
-    omitted: Annotated[list[OmittedOperationResponse], Field(description="Operations that do not run, and why")]
+    steps: list[PlannedStepResponse]
+    """In the order in which their effects apply.
+
+    Example: [{"operationId": "tone", "name": "Tone", "kind": "template", "hook": "before_main_llm", "required": false,
+    "order": 10, "dependsOn": [], "tag": "tone"}]
+    """
+    omitted: list[OmittedOperationResponse]
+    """Operations that do not run, and why."""
 
     @classmethod
     def of(cls, plan: PipelinePlan) -> "PipelinePlanResponse":
         steps = [
-            PlannedStepResponse(
-                operation_id=operation.id,
-                name=operation.name,
-                kind=operation.kind,
-                hook=hook,
-                required=operation.required,
-                order=operation.order,
-                depends_on=list(operation.depends_on),
-                tag=operation.artifact.tag,
-            )
+            PlannedStepResponse.from_value(operation, hook=hook)
             for hook, operations in plan.steps.items()
             for operation in operations
         ]
-        omitted = [
-            OmittedOperationResponse(operation_id=each.operation_id, reason=each.reason) for each in plan.omitted
-        ]
-        return cls(steps=steps, omitted=omitted)
+        return cls.from_value(plan, steps=steps)
 
 
 class TurnPlansResponse(ResponseModel):
     generate: PipelinePlanResponse
+    """For a new message of the user.
+
+    Example: {"steps": [{"operationId": "tone", "name": "Tone", "kind": "template", "hook": "before_main_llm",
+    "required": false, "order": 10, "dependsOn": [], "tag": "tone"}], "omitted": []}
+    """
     regenerate: PipelinePlanResponse
+    """For another answer to the last message.
+
+    Example: {"steps": [{"operationId": "tone", "name": "Tone", "kind": "template", "hook": "before_main_llm",
+    "required": false, "order": 10, "dependsOn": [], "tag": "tone"}], "omitted": []}
+    """
 
 
 class ProfileCheckResponse(ResponseModel):
-    errors: Annotated[list[ProfileIssueResponse], Field(description="Empty if the profile can be created")]
+    errors: list[ProfileIssueResponse]
+    """Empty if the profile can be created. Example: []"""
     warnings: list[ProfileIssueResponse]
-    plan: Annotated[TurnPlansResponse | None, Field(description="What turns would run; null with errors")]
+    plan: TurnPlansResponse | None
+    """What turns would run; null with errors.
+
+    Example: {"generate": {"steps": [{"operationId": "tone", "name": "Tone", "kind": "template", "hook":
+    "before_main_llm", "required": false, "order": 10, "dependsOn": [], "tag": "tone"}], "omitted": []}, "regenerate":
+    {"steps": [{"operationId": "tone", "name": "Tone", "kind": "template", "hook": "before_main_llm", "required": false,
+    "order": 10, "dependsOn": [], "tag": "tone"}], "omitted": []}}
+    """
 
     @classmethod
     def of(
         cls, errors: tuple[ProfileIssue, ...], warnings: tuple[ProfileIssue, ...], plans: dict[Trigger, PipelinePlan]
     ) -> "ProfileCheckResponse":
         return cls(
-            errors=list(map(ProfileIssueResponse.of, errors)),
-            warnings=list(map(ProfileIssueResponse.of, warnings)),
+            errors=list(map(ProfileIssueResponse.from_value, errors)),
+            warnings=list(map(ProfileIssueResponse.from_value, warnings)),
             plan=TurnPlansResponse(**{each: PipelinePlanResponse.of(plan) for each, plan in plans.items()})
             if plans
             else None,
         )
-
-
-def _head_fields(head: ProfileHead) -> dict[str, Any]:
-    return {
-        "id": head.id,
-        "name": head.name,
-        "description": head.description,
-        "version": head.version,
-        "enabled": head.enabled,
-        "session_id": head.session_id,
-        "created_at": head.created_at,
-        "updated_at": head.updated_at,
-    }

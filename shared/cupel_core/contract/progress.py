@@ -8,15 +8,15 @@ from pydantic import Field
 
 from cupel_core.contract.budgets import BudgetUseResponse, ExhaustedBudget
 from cupel_core.contract.columns import ColumnFields
-from cupel_core.contract.common import ResponseModel, Time
+from cupel_core.contract.common import ResponseModel, Time, read_from
 from cupel_core.contract.results import CostUsd, RetryHelps
 from cupel_core.contract.runs import PauseCauseResponse, RunSpendResponse
 from cupel_core.contract.unscored import UnscoredReasonResponse
-from cupel_core.domain.analysis.column_totals import MAX_CAUSES, CauseCount
+from cupel_core.domain.analysis.column_totals import MAX_CAUSES
 from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.runs.column_samples import ErrorCause
-from cupel_core.domain.runs.delays import Delay, DelayReason
+from cupel_core.domain.runs.delays import DelayReason
 from cupel_core.domain.runs.run import PauseReason, Progress, RunStatus
 from cupel_core.domain.runs.run_spend import Cost
 from cupel_core.domain.runs.slow_calls import SlowCall
@@ -50,106 +50,94 @@ class DelayResponse(ResponseModel):
     them down, every other reason stops them."""
 
     reason: DelayReason
-    provider: Annotated[
-        str | None, Field(description="Whose queue or account it is; null for `run_paused`, `run_limit` and `budget`")
-    ]
-    model: Annotated[
-        str | None, Field(description="The model that is suspended: the target, or one that grades or simulates users")
-    ]
-    until: Annotated[Time | None, Field(description="When calls may start again; null if someone has to act")]
-    message: Annotated[str | None, Field(description="Why, in the provider's words")]
-    limit: Annotated[
-        int | None,
-        Field(
-            description="Maximum parallel requests: for a `learned_limit` as configured, for a `higher_priority` those "
-            "that runs may make at present, for a `chat_reservation` those of the account; for a `run_limit` the run's "
-            "`maxConcurrency`, if that many conversations are in progress"
-        ),
-    ]
-    learned_limit: Annotated[int | None, Field(description="Parallel requests that the provider currently sustains")]
-    budget: Annotated[
-        BudgetScope | None,
-        Field(
-            description="Of a `budget`: the one of which too little is left for the next call, because the rest is "
-            "reserved for other calls: the run's, or the workspace's for a day or month"
-        ),
-    ]
-    taken_slots: Annotated[
-        int | None,
-        Field(
-            description="Of a `higher_priority`: how many of the `limit` parallel requests other runs and chats of a "
-            "higher priority make or could make at once. Of a `chat_reservation`: how many are reserved for chats"
-        ),
-    ]
-    stagger_ms: Annotated[
-        list[int] | None, Field(description="Of a `run_limit`: the run's `staggerMs`, the gap between two starts")
-    ]
+    provider: str | None
+    """Whose queue or account it is; null for `run_paused`, `run_limit` and `budget`."""
+    model: str | None
+    """The model that is suspended: the target, or one that grades or simulates users."""
+    until: Time | None
+    """When calls may start again; null if someone has to act. Example: 2026-11-20T10:00:00Z"""
+    message: str | None
+    """Why, in the provider's words."""
+    limit: int | None
+    """Maximum parallel requests: for a `learned_limit` as configured, for a `higher_priority` those that runs may make
+    at present, for a `chat_reservation` those of the account; for a `run_limit` the run's `maxConcurrency`, if that
+    many conversations are in progress.
 
-    @classmethod
-    def of(cls, delay: Delay) -> "DelayResponse":
-        gap = None if delay.stagger_ms is None else list(delay.stagger_ms)
-        return cls(**{**vars(delay), "stagger_ms": gap})
+    Example: 20
+    """
+    learned_limit: int | None
+    """Parallel requests that the provider currently sustains. Example: 8"""
+    budget: BudgetScope | None
+    """Of a `budget`: the one of which too little is left for the next call, because the rest is reserved for other
+    calls: the run's, or the workspace's for a day or month."""
+    taken_slots: int | None
+    """Of a `higher_priority`: how many of the `limit` parallel requests other runs and chats of a higher priority make
+    or could make at once. Of a `chat_reservation`: how many are reserved for chats.
+
+    Example: 16
+    """
+    stagger_ms: list[int] | None
+    """Of a `run_limit`: the run's `staggerMs`, the gap between two starts."""
 
 
 class TargetResultsResponse(ResponseModel):
     """Results of completed probes that were read: of all while there are at most 500, divided by the number of
     targets; then of a random sample of that size or up to half of it, spread over everything that completed."""
 
-    probes: Annotated[int, Field(description="Number of completed probes that were read")]
-    is_complete: Annotated[bool, Field(description="Whether these are all, so that the figures are exact")]
-    judged: Annotated[int, Field(description="Those of them that passed or failed")]
-    pass_rate: Annotated[float | None, Field(description="Share of the judged ones that passed; null if none is")]
-    decided: Annotated[int, Field(description="Those of them with a decision from 1 to 5")]
-    mean_decision: Annotated[float | None, Field(description="Mean of these decisions; null if there is none")]
-    estimated_tokens: Annotated[
-        int,
-        Field(
-            description="Tokens of the target's calls: those of the probes that were read, times the share they are of "
-            "all completed ones"
-        ),
-    ]
-    unscored_reasons: Annotated[
-        list[UnscoredReasonResponse],
-        Field(description="Why those that were read were not scored, the most frequent first"),
-    ]
+    probes: Annotated[int, read_from("completed")]
+    """Number of completed probes that were read."""
+    is_complete: bool
+    """Whether these are all, so that the figures are exact."""
+    judged: int
+    """Those of them that passed or failed."""
+    pass_rate: float | None
+    """Share of the judged ones that passed; null if none is. Example: 0.9"""
+    decided: int
+    """Those of them with a decision from 1 to 5. Example: 58"""
+    mean_decision: float | None
+    """Mean of these decisions; null if there is none. Example: 3.8"""
+    estimated_tokens: int
+    """Tokens of the target's calls: those of the probes that were read, times the share they are of all completed ones.
+
+    Example: 0
+    """
+    unscored_reasons: list[UnscoredReasonResponse]
+    """Why those that were read were not scored, the most frequent first."""
 
     @classmethod
     def of(cls, view: ColumnProgressView) -> "TargetResultsResponse":
         sample, completed = view.sample, view.counts.completed
-        return cls(
-            probes=sample.completed,
+        return cls.from_value(
+            sample,
             is_complete=sample.completed == completed,
-            judged=sample.judged,
-            pass_rate=sample.pass_rate,
-            decided=sample.decided,
-            mean_decision=sample.mean_decision,
             estimated_tokens=round(sample.tokens * completed / sample.completed) if sample.completed else 0,
-            unscored_reasons=[
-                UnscoredReasonResponse.of(CauseCount(each.cause, each.count, each.probe_index), each.message)
-                for each in sample.unscored[:MAX_CAUSES]
-            ],
+            unscored_reasons=sample.unscored[:MAX_CAUSES],
         )
 
 
 class ErrorCauseResponse(ResponseModel):
     code: ProbeErrorCode
-    count: Annotated[int, Field(description="Of the errored probes that were read")]
-    message: Annotated[str, Field(description="Of the latest of them")]
+    count: int
+    """Of the errored probes that were read."""
+    message: str
+    """Of the latest of them."""
     retry_helps: RetryHelps
+    """Example: true"""
 
     @classmethod
     def of(cls, cause: ErrorCause) -> "ErrorCauseResponse":
-        code = ProbeErrorCode(cause.code)
-        helps = not code.is_repeated_by_retry
-        return cls(code=code, count=cause.count, message=cause.message, retry_helps=helps)
+        return cls.from_value(cause, retry_helps=not ProbeErrorCode(cause.code).is_repeated_by_retry)
 
 
 class TargetErrorsResponse(ResponseModel):
     """Why probes are errored, of those that were read: at least the latest 100, divided by the number of targets."""
 
-    probes: Annotated[int, Field(description="Number of errored probes that were read")]
-    is_complete: Annotated[bool, Field(description="Whether these are all, so that the counts are exact")]
-    causes: Annotated[list[ErrorCauseResponse], Field(description="The most frequent first")]
+    probes: int
+    """Number of errored probes that were read."""
+    is_complete: bool
+    """Whether these are all, so that the counts are exact."""
+    causes: list[ErrorCauseResponse]
+    """The most frequent first."""
 
     @classmethod
     def of(cls, view: ColumnProgressView) -> "TargetErrorsResponse":
@@ -165,10 +153,14 @@ class SlowCallsResponse(ResponseModel):
     """Calls in flight, of the target and its graders, that are repeats or have taken more than 30 s. Workers report up
     to 10 of each slice, every 16 s or so."""
 
-    calls: Annotated[int, Field(description="How many were reported")]
-    attempt: Annotated[int, Field(description="Number of the attempt, of the call with the most attempts")]
-    max_attempts: Annotated[int, Field(description="How many that call may have")]
-    seconds: Annotated[float, Field(description="How long this attempt has taken so far")]
+    calls: int
+    """How many were reported."""
+    attempt: int
+    """Number of the attempt, of the call with the most attempts. Example: 2"""
+    max_attempts: int
+    """How many that call may have."""
+    seconds: float
+    """How long this attempt has taken so far. Example: 57.0"""
 
     @classmethod
     def find(cls, calls: Sequence[SlowCall], now: float) -> "SlowCallsResponse | None":
@@ -180,74 +172,71 @@ class SlowCallsResponse(ResponseModel):
 
 
 class TargetProgressResponse(ColumnFields):
-    target: Annotated[str, Field(description="The same as `targetId`")]
-    total: Total
-    completed: Completed
-    errored: Errored
-    running: Running
-    rate_per_second: Rate
+    target: Annotated[str, read_from("column.target.id")]
+    """The same as `targetId`. Example: sober"""
+    total: Annotated[Total, read_from("counts.total")]
+    completed: Annotated[Completed, read_from("counts.completed")]
+    errored: Annotated[Errored, read_from("counts.errored")]
+    running: Annotated[Running, read_from("counts.running")]
+    """Example: 0"""
+    rate_per_second: Annotated[Rate, read_from("rate")]
+    """Example: 4.5"""
     eta_seconds: Eta
-    cost_usd: Annotated[
-        CostUsd, Field(description="Spent on its probes with an outcome, judging included; null if a price is unknown")
-    ]
-    priced_usd: Annotated[float, Field(description="The part of it whose price is known, in USD")]
+    """Example: 40.0"""
+    cost_usd: CostUsd
+    """Spent on its probes with an outcome, judging included; null if a price is unknown."""
+    priced_usd: float
+    """The part of it whose price is known, in USD."""
     results: TargetResultsResponse
+    """Result of each assertion."""
     errors: TargetErrorsResponse
-    delays: Annotated[list[DelayResponse], Field(description="What holds it up; empty if nothing does")]
-    slow_calls: Annotated[
-        SlowCallsResponse | None, Field(description="Calls in flight that are repeats or take long; null without any")
-    ] = None
+    delays: list[DelayResponse]
+    """What holds it up; empty if nothing does."""
+    slow_calls: SlowCallsResponse | None = None
+    """Calls in flight that are repeats or take long; null without any."""
 
     @classmethod
     def of(cls, view: ColumnProgressView, cost: Cost, now: datetime) -> "TargetProgressResponse":
-        counts = view.counts
-        return cls(
+        return cls.from_value(
+            view,
             **cls.fields_of_column(view.column),
-            target=view.column.target.id,
-            total=counts.total,
-            completed=counts.completed,
-            errored=counts.errored,
-            running=counts.running,
-            rate_per_second=view.rate,
-            eta_seconds=view.eta_seconds,
             cost_usd=cost.known_usd,
             priced_usd=cost.priced_usd,
             results=TargetResultsResponse.of(view),
             errors=TargetErrorsResponse.of(view),
-            delays=[DelayResponse.of(delay) for delay in view.delays],
-            slow_calls=SlowCallsResponse.find(counts.slow_calls, now.timestamp()),
+            slow_calls=SlowCallsResponse.find(view.counts.slow_calls, now.timestamp()),
         )
 
 
 class DetailedProgressResponse(ResponseModel):
     """How far a run is, by target. Counts and costs are exact; `results` and `errors` say of how many probes."""
 
-    run_id: str
+    run_id: Annotated[str, read_from("id")]
     status: RunStatus
-    pause_reason: Annotated[PauseReason | None, Field(description="Who or what paused the run")]
-    pause_cause: Annotated[PauseCauseResponse | None, Field(description="What must be repaired if Cupel paused it")]
+    pause_reason: PauseReason | None
+    """Who or what paused the run."""
+    pause_cause: PauseCauseResponse | None
+    """What must be repaired if Cupel paused it."""
     exhausted_budget: ExhaustedBudget
-    read_at: Annotated[Time, Field(description="When these figures were read")]
-    total: Total
+    read_at: Time
+    """When these figures were read. Example: 2026-11-20T09:34:10Z"""
+    total: Annotated[Total, read_from("plan.total")]
     completed: Completed
     errored: Errored
     running: Running
+    """Example: 0"""
     spend: RunSpendResponse
-    targets: Annotated[list[TargetProgressResponse], Field(description="By target, then by prompt")]
+    targets: list[TargetProgressResponse]
+    """By target, then by prompt."""
 
     @classmethod
     def of(cls, view: RunProgressView) -> "DetailedProgressResponse":
         run, counts = view.run, [column.counts for column in view.columns]
         completed, errored = sum(each.completed for each in counts), sum(each.errored for each in counts)
         budget = BudgetUseResponse.find(run, view.account, Progress(run.plan.total, completed, errored))
-        return cls(
-            run_id=run.id,
-            status=run.status,
-            pause_reason=run.pause_reason,
-            pause_cause=PauseCauseResponse.from_value(run.pause_cause) if run.pause_cause else None,
-            exhausted_budget=run.exhausted_budget,
+        return cls.from_value(
+            run,
             read_at=view.read_at,
-            total=run.plan.total,
             completed=completed,
             errored=errored,
             running=sum(each.running for each in counts),

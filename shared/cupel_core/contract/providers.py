@@ -5,9 +5,9 @@ from typing import Annotated, Self, cast
 import orjson
 from pydantic import AfterValidator, Field, FiniteFloat, SecretStr, StringConstraints, model_validator
 
-from cupel_core.contract.common import RequestModel, ResponseModel, example
+from cupel_core.contract.common import RequestModel, ResponseModel, example, read_from
 from cupel_core.contract.fields import SINGLE_LINE, Flag, ProviderUrl, is_visible_ascii
-from cupel_core.domain.resources.providers import ModelPrice, ModelView, ProviderChanges, ProviderView
+from cupel_core.domain.resources.providers import ModelPrice, ProviderChanges
 
 _MAX_KEY_FILE_LENGTH = 8_192
 _KEY_FILES = (("client_email", "private_key"), ("appId", "password", "tenant"))
@@ -46,19 +46,14 @@ UsdPerCall = Annotated[FiniteFloat, Field(strict=True, ge=0, le=10_000)]
 class ProviderPriceInput(RequestModel):
     """What the workspace pays for a model of the provider."""
 
-    model: Annotated[
-        Annotated[str, StringConstraints(strict=True, min_length=1, max_length=256), SINGLE_LINE] | None,
-        Field(description="The provider's name of the model; null for all models without a price of their own"),
-    ] = None
+    model: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=256), SINGLE_LINE] | None = None
+    """The provider's name of the model; null for all models without a price of their own."""
     input_usd_per_million: UsdPerMillion
     output_usd_per_million: UsdPerMillion
-    cached_input_usd_per_million: Annotated[
-        UsdPerMillion | None,
-        Field(description="Of input tokens that the provider's cache of prompts had; like others if null"),
-    ] = None
-    usd_per_call: Annotated[
-        UsdPerCall, Field(description="Of each call beside its tokens, such as one of an agent that reports none")
-    ] = 0.0
+    cached_input_usd_per_million: UsdPerMillion | None = None
+    """Of input tokens that the provider's cache of prompts had; like others if null. Example: 0.025"""
+    usd_per_call: UsdPerCall = 0.0
+    """Of each call beside its tokens, such as one of an agent that reports none. Example: 0.0"""
 
     @model_validator(mode="after")
     def _is_discounted(self) -> Self:
@@ -72,13 +67,13 @@ class ProviderPriceResponse(ResponseModel):
     """What the workspace pays for a model of the provider."""
 
     model: str | None
+    """The provider's name of the model; null for all models without a price of their own."""
     input_usd_per_million: float
     output_usd_per_million: float
-    cached_input_usd_per_million: Annotated[
-        float | None,
-        Field(description="Of input tokens that the provider's prompt cache had; null for no discount"),
-    ]
-    usd_per_call: Annotated[float, Field(description="Of each call beside its tokens")]
+    cached_input_usd_per_million: float | None
+    """Of input tokens that the provider's prompt cache had; null for no discount. Example: 0.025"""
+    usd_per_call: float
+    """Of each call beside its tokens. Example: 0.0"""
 
 
 def _distinct(prices: list[ProviderPriceInput] | None) -> list[ProviderPriceInput] | None:
@@ -105,23 +100,23 @@ class UpdateProvider(RequestModel):
         }
     )
 
-    base_url: Annotated[
-        ProviderUrl | None,
-        Field(
-            description="An http(s) URL; its query may be `api-version=<date>`. If it changes, `apiKey` must be "
-            "sent again, or null to delete it"
-        ),
-    ] = None
+    base_url: ProviderUrl | None = None
+    """An http(s) URL; its query may be `api-version=<date>`. If it changes, `apiKey` must be sent again, or null to
+    delete it.
+
+    Example: https://api.openai.com/v1
+    """
     api_key: ApiKey | None = None
+    """API key of the provider; stored as a secret and never returned; null removes it."""
     enabled: Flag | None = None
     max_parallel_requests: ParallelRequests | None = None
+    """Requests in flight at most, over all runs of the workspace."""
     requests_per_minute: PerMinute | None = None
+    """Requests per minute at most; null for no limit."""
     tokens_per_minute: PerMinute | None = None
-    prices: Annotated[
-        list[ProviderPriceInput] | None,
-        Field(max_length=100, description="They take precedence over the price list"),
-        AfterValidator(_distinct),
-    ] = None
+    """Tokens per minute at most; null for no limit."""
+    prices: Annotated[list[ProviderPriceInput] | None, Field(max_length=100), AfterValidator(_distinct)] = None
+    """They take precedence over the price list."""
 
     def changes(self) -> ProviderChanges:
         changes = cast(ProviderChanges, self.model_dump(exclude_unset=True))
@@ -134,21 +129,26 @@ class UpdateProvider(RequestModel):
 
 class ProviderResponse(ResponseModel):
     name: str
-    title: Annotated[str, Field(description="Name for display")]
+    """Example: openai"""
+    title: str
+    """Name for display. Example: OpenAI"""
     base_url: str
+    """Example: https://api.openai.com/v1"""
     enabled: bool
-    usable: Annotated[bool, Field(description="Enabled, with the address and the API key it needs")]
+    usable: bool
+    """Enabled, with the address and the API key it needs. Example: true"""
     needs_key: bool
+    """Whether the provider requires an API key. Example: true"""
     has_key: bool
+    """Whether an API key is stored. Example: true"""
     max_parallel_requests: int
+    """Requests in flight at most, over all runs of the workspace. Example: 20"""
     requests_per_minute: int | None
+    """Requests per minute at most; null for no limit. Example: 500"""
     tokens_per_minute: int | None
+    """Tokens per minute at most; null for no limit. Example: 200000"""
     prices: list[ProviderPriceResponse]
-
-    @classmethod
-    def of(cls, view: ProviderView) -> "ProviderResponse":
-        fields = {name: value for name, value in vars(view).items() if name in cls.model_fields}
-        return cls(**{**fields, "prices": [ProviderPriceResponse(**vars(price)) for price in view.prices]})
+    """What the workspace pays for models; the price list applies to all others."""
 
 
 class ProviderPage(ResponseModel):
@@ -159,50 +159,31 @@ class ProviderPage(ResponseModel):
 class ModelResponse(ResponseModel):
     """A model of the price list. Prices are in US dollars per million tokens; null if unknown."""
 
-    id: Annotated[str, Field(description="Model id as `provider/name`, as used in runs")]
+    id: str
+    """Model id as `provider/name`, as used in runs. Example: openai/gpt-6.1-terra"""
     name: str
-    provider: str
-    simulated: Annotated[bool, Field(description="Simulated by Cupel; calls cost nothing")]
-    enabled: bool
-    has_key: bool
-    usable: Annotated[bool, Field(description="Whether its provider is usable")]
+    """Example: gpt-6.1-terra"""
+    provider: Annotated[str, read_from("provider.name")]
+    simulated: bool
+    """Simulated by Cupel; calls cost nothing. Example: false"""
+    enabled: Annotated[bool, read_from("provider.enabled")]
+    has_key: Annotated[bool, read_from("provider.has_key")]
+    """Whether an API key is stored. Example: true"""
+    usable: Annotated[bool, read_from("provider.usable")]
+    """Whether its provider is usable. Example: true"""
     input_usd_per_million: float | None
     output_usd_per_million: float | None
-    context_length: Annotated[int | None, Field(description="Maximum tokens of a request; null if unknown")]
-    max_output_tokens: Annotated[int | None, Field(description="Maximum tokens of an answer; null if unknown")]
-    input_modalities: Annotated[
-        list[str] | None, Field(description="Of `text`, `image`, `audio`, `video` and `pdf`; null if unknown")
-    ]
-    supported_parameters: Annotated[
-        list[str] | None,
-        Field(
-            description="Those of `tools`, `toolChoice`, `responseFormat` and `reasoningEffort` that it accepts; "
-            "null if unknown"
-        ),
-    ]
+    context_length: int | None
+    """Maximum tokens of a request; null if unknown. Example: 272000"""
+    max_output_tokens: int | None
+    """Maximum tokens of an answer; null if unknown. Example: 128000"""
+    input_modalities: list[str] | None
+    """Of `text`, `image`, `audio`, `video` and `pdf`; null if unknown. Example: ["text", "image", "pdf"]"""
+    supported_parameters: list[str] | None
+    """Those of `tools`, `toolChoice`, `responseFormat` and `reasoningEffort` that it accepts; null if unknown.
 
-    @classmethod
-    def of(cls, view: ModelView) -> "ModelResponse":
-        provider = view.provider
-        return cls(
-            id=view.id,
-            name=view.name,
-            provider=provider.name,
-            simulated=view.simulated,
-            enabled=provider.enabled,
-            has_key=provider.has_key,
-            usable=provider.usable,
-            input_usd_per_million=view.input_usd_per_million,
-            output_usd_per_million=view.output_usd_per_million,
-            context_length=view.context_length,
-            max_output_tokens=view.max_output_tokens,
-            input_modalities=_list(view.input_modalities),
-            supported_parameters=_list(view.supported_parameters),
-        )
-
-
-def _list(names: tuple[str, ...] | None) -> list[str] | None:
-    return None if names is None else list(names)
+    Example: ["tools", "toolChoice", "responseFormat", "reasoningEffort"]
+    """
 
 
 class ModelPage(ResponseModel):

@@ -25,41 +25,58 @@ ConversationId = Annotated[str, Field(description="Id of the transcript, and of 
 class RoleCostResponse(ResponseModel):
     """Calls of one kind."""
 
-    role: Annotated[
-        Literal["target", "judge", "persona", "summary", "operation"], Field(description="What models were called for")
-    ]
-    calls: Annotated[int, Field(description="Number of calls")]
-    usd: Annotated[float | None, Field(description="Null if a price is unknown")]
-    priced_usd: Annotated[float, Field(description="The part of it whose price is known")]
-    input_tokens: Annotated[int, Field(description="Of all calls")]
-    output_tokens: Annotated[int, Field(description="Of all calls")]
+    role: Literal["target", "judge", "persona", "summary", "operation"]
+    """What models were called for. Example: target"""
+    calls: int
+    """Number of calls."""
+    usd: float | None
+    """Null if a price is unknown. Example: 0.0042"""
+    priced_usd: float
+    """The part of it whose price is known."""
+    input_tokens: int
+    """Of all calls. Example: 412"""
+    output_tokens: int
+    """Of all calls. Example: 96"""
 
 
 class ReportFiguresResponse(ResponseModel):
     """Figures of a target and prompt, or of all together."""
 
-    completed: Annotated[int, Field(description="Conversations with a transcript")]
-    errored: Annotated[int, Field(description="Infrastructure errors; they never count against the target")]
-    unscored: Annotated[int, Field(description="Completed ones of which a weighted assertion could not be computed")]
-    win_rate: Annotated[ShareEstimateResponse, Field(description="Passed conversations among the judged")]
-    turns: Annotated[QuantilesResponse | None, Field(description="Answers of the target per conversation")]
-    duration_ms: Annotated[QuantilesResponse | None, Field(description="Time in the target's calls per conversation")]
-    mean_turn_ms: Annotated[float | None, Field(description="Time in the target's calls per answer, on average")]
-    turn_ms: Annotated[QuantilesResponse | None, Field(description="Time in the target's calls per answer")]
-    input_tokens: Annotated[QuantilesResponse | None, Field(description="Of the target's calls per conversation")]
-    output_tokens: Annotated[QuantilesResponse | None, Field(description="Of the target's calls per conversation")]
-    tokens: Annotated[
-        QuantilesResponse | None,
-        Field(description="Input and output together, of the target's calls per conversation"),
-    ]
-    total_input_tokens: Annotated[int, Field(description="Of all conversations together")]
-    total_output_tokens: Annotated[int, Field(description="Of all conversations together")]
-    costs: Annotated[list[RoleCostResponse], Field(description="By what models were called for")]
+    completed: int
+    """Conversations with a transcript."""
+    errored: int
+    """Infrastructure errors; they never count against the target."""
+    unscored: int
+    """Completed ones of which a weighted assertion could not be computed."""
+    win_rate: ShareEstimateResponse
+    """Passed conversations among the judged."""
+    turns: QuantilesResponse | None
+    """Answers of the target per conversation."""
+    duration_ms: QuantilesResponse | None
+    """Time in the target's calls per conversation."""
+    mean_turn_ms: float | None
+    """Time in the target's calls per answer, on average. Example: 840.0"""
+    turn_ms: QuantilesResponse | None
+    """Time in the target's calls per answer."""
+    input_tokens: QuantilesResponse | None
+    """Of the target's calls per conversation."""
+    output_tokens: QuantilesResponse | None
+    """Of the target's calls per conversation."""
+    tokens: QuantilesResponse | None
+    """Input and output together, of the target's calls per conversation."""
+    total_input_tokens: int
+    """Of all conversations together. Example: 24000"""
+    total_output_tokens: int
+    """Of all conversations together. Example: 5760"""
+    costs: list[RoleCostResponse]
+    """By what models were called for."""
 
 
 class ReportColumnResponse(ColumnFields):
-    name: Annotated[str, Field(description="Of target and prompt, for people")]
-    figures: Annotated[ReportFiguresResponse, Field(description="Of this target and prompt")]
+    name: str
+    """Of target and prompt, for people."""
+    figures: ReportFiguresResponse
+    """Of this target and prompt."""
 
 
 class ReportBudgetResponse(ResponseModel):
@@ -73,71 +90,88 @@ class ReportBudgetResponse(ResponseModel):
 class UnpricedModelResponse(ResponseModel):
     """A model whose calls are not in the cost, because its price is unknown."""
 
-    model: Annotated[str, Field(description="As `provider/name`")]
-    roles: Annotated[list[str], Field(description="What it was called for")]
-    calls: Annotated[int | None, Field(description="Calls that are not in the cost; null if that is not known")]
+    model: str
+    """As `provider/name`. Example: custom/llama"""
+    roles: list[str]
+    """What it was called for. Example: ["target"]"""
+    calls: int | None
+    """Calls that are not in the cost; null if that is not known. Example: 24"""
 
 
 class ReportCostResponse(ResponseModel):
     """What the run has cost, against the estimate."""
 
-    usd: Annotated[float | None, Field(description="Of all calls; null if a price is unknown")]
-    priced_usd: Annotated[float, Field(description="The part of it whose price is known")]
-    estimated_usd: Annotated[
-        EstimateIntervalResponse | None,
-        Field(description="What an estimate of this run says, at its own prices; null if it cannot be made"),
-    ]
-    difference_usd: Annotated[float | None, Field(description="Spent less expected")]
-    difference_share: Annotated[float | None, Field(description="Of the expected cost; null if that is 0")]
-    price_list: Annotated[str, Field(description="The price list of the estimate")]
-    budget: Annotated[
-        ReportBudgetResponse | None, Field(description="What was used of the run's budget; null if it has none")
-    ]
-    unpriced: Annotated[
-        list[UnpricedModelResponse],
-        Field(description="Models without a price, whose calls are neither in `pricedUsd` nor limited by a budget"),
-    ]
+    usd: float | None
+    """Of all calls; null if a price is unknown. Example: 0.04"""
+    priced_usd: float
+    """The part of it whose price is known."""
+    estimated_usd: EstimateIntervalResponse | None
+    """What an estimate of this run says, at its own prices; null if it cannot be made."""
+    difference_usd: float | None
+    """Spent less expected. Example: -0.01"""
+    difference_share: float | None
+    """Of the expected cost; null if that is 0. Example: -0.2"""
+    price_list: str
+    """The price list of the estimate. Example: genai-prices 0.2.3"""
+    budget: ReportBudgetResponse | None
+    """What was used of the run's budget; null if it has none."""
+    unpriced: list[UnpricedModelResponse]
+    """Models without a price, whose calls are neither in `pricedUsd` nor limited by a budget."""
 
 
 class FailureModeResponse(ResponseModel):
     """A failure tag."""
 
-    tag: Annotated[str, Field(description="Failure tag")]
-    count: Annotated[int, Field(description="Conversations with this tag")]
-    share: Annotated[float, Field(description="Of the completed conversations")]
-    sample_conversation_ids: Annotated[
-        list[str], Field(description="Up to five: the lowest scores, spread over scenarios and targets")
-    ]
+    tag: str
+    """Failure tag."""
+    count: int
+    """Conversations with this tag."""
+    share: float
+    """Of the completed conversations. Example: 0.05"""
+    sample_conversation_ids: list[str]
+    """Up to five: the lowest scores, spread over scenarios and targets. Example: ["run_01k1f0aa-7"]"""
 
 
 class CheckStatisticsResponse(ResponseModel):
     """Results of an assertion, or of the judge's criteria."""
 
-    name: Annotated[str, Field(description="Its metric, or its type")]
-    passed: Annotated[int, Field(description="Conversations that passed it")]
-    failed: Annotated[int, Field(description="Conversations that failed it")]
-    errors: Annotated[int, Field(description="Could not be computed")]
-    pass_rate: Annotated[float | None, Field(description="Passed among those that were computed")]
-    interval: Annotated[
-        list[float] | None, Field(serialization_alias="interval95", description="95% interval, Wilson's")
-    ]
+    name: str
+    """Its metric, or its type. Example: not-is-refusal"""
+    passed: int
+    """Conversations that passed it. Example: 54"""
+    failed: int
+    """Conversations that failed it. Example: 6"""
+    errors: int
+    """Could not be computed. Example: 0"""
+    pass_rate: float | None
+    """Passed among those that were computed. Example: 0.9"""
+    interval: Annotated[list[float] | None, Field(serialization_alias="interval95")]
+    """95% interval, Wilson's."""
 
 
 class GraderAgreementResponse(ResponseModel):
     """Two graders of the same conversations: the run's own scoring, a rescore, or corrections by users."""
 
-    first: Annotated[str, Field(description="`run`, or the id of a rescore")]
-    second: Annotated[str, Field(description="`corrections`, or the id of a rescore")]
-    conversations: Annotated[int, Field(description="Judged by both")]
-    first_pass_rate: Annotated[float | None, Field(description="Of these conversations by the first")]
-    second_pass_rate: Annotated[float | None, Field(description="Of these conversations by the second")]
-    agreement: Annotated[float | None, Field(description="Share of equal verdicts")]
-    kappa: Annotated[float | None, Field(description="Cohen's")]
-    kappa_interval: Annotated[
-        list[float] | None, Field(serialization_alias="kappaInterval95", description="95% interval, by a bootstrap")
-    ]
-    alpha: Annotated[float | None, Field(description="Krippendorff's, nominal")]
-    note: Annotated[str | None, Field(description="What limits these figures")]
+    first: str
+    """`run`, or the id of a rescore. Example: run"""
+    second: str
+    """`corrections`, or the id of a rescore. Example: corrections"""
+    conversations: int
+    """Judged by both. Example: 60"""
+    first_pass_rate: float | None
+    """Of these conversations by the first. Example: 0.8"""
+    second_pass_rate: float | None
+    """Of these conversations by the second. Example: 0.85"""
+    agreement: float | None
+    """Share of equal verdicts. Example: 0.9"""
+    kappa: float | None
+    """Cohen's. Example: 0.62"""
+    kappa_interval: Annotated[list[float] | None, Field(serialization_alias="kappaInterval95")]
+    """95% interval, by a bootstrap. Example: [0.4, 0.8]"""
+    alpha: float | None
+    """Krippendorff's, nominal."""
+    note: str | None
+    """What limits these figures. Example: Holds for both targets."""
 
 
 class GraderAgreementList(ResponseModel):
@@ -145,86 +179,117 @@ class GraderAgreementList(ResponseModel):
 
 
 class ErrorCountResponse(ResponseModel):
-    code: Annotated[str, Field(description="Of the infrastructure error")]
-    probes: Annotated[int, Field(description="Probes that ended in it")]
+    code: str
+    """Of the infrastructure error. Example: timeout"""
+    probes: int
+    """Probes that ended in it."""
 
 
 class UnscoredCountResponse(ResponseModel):
     """Conversations that were not scored, for one reason."""
 
-    code: Annotated[UnscoredCode, Field(description="What kept the check from a result, such as `judge_reply`")]
-    model: Annotated[str | None, Field(description="The judge or embedding model; null if none was to be called")]
-    provider_code: Annotated[str | None, Field(description="The error code of the failed call, of `judge_failed`")]
-    probes: Annotated[int, Field(description="Conversations that were not scored for this reason")]
+    code: UnscoredCode
+    """What kept the check from a result, such as `judge_reply`. Example: judge_failed"""
+    model: str | None
+    """The judge or embedding model; null if none was to be called. Example: openai/gpt-6.1-terra"""
+    provider_code: str | None
+    """The error code of the failed call, of `judge_failed`. Example: auth"""
+    probes: int
+    """Conversations that were not scored for this reason. Example: 3"""
 
 
 class ReportConversationResponse(ResponseModel):
     conversation_id: ConversationId
-    target_id: Annotated[str, Field(description="Label of the target, or its model")]
-    prompt_id: Annotated[str | None, Field(description="Prompt of the definition; null if it has none")]
+    """Example: run_01k1f0aa-7"""
+    target_id: str
+    """Label of the target, or its model."""
+    prompt_id: str | None
+    """Prompt of the definition; null if it has none."""
     scenario_id: str
-    scenario_name: Annotated[str | None, Field(description="Null only if the run's snapshot is gone")] = None
-    persona_name: Annotated[str | None, Field(description="Null without a persona")] = None
-    success: Annotated[bool | None, Field(description="Null if it was not judged")]
-    score: Annotated[float | None, Field(description="From 0 to 1; null if it was not judged")]
-    failure_tags: Annotated[list[str], Field(description="At most 20")]
-    assertion_results: Annotated[
-        dict[str, bool | None], Field(description="By metric or type; null if it could not be computed")
-    ]
+    scenario_name: str | None = None
+    """Null only if the run's snapshot is gone."""
+    persona_name: str | None = None
+    """Null without a persona."""
+    success: bool | None
+    """Null if it was not judged."""
+    score: float | None
+    """From 0 to 1; null if it was not judged."""
+    failure_tags: list[str]
+    """At most 20. Example: ["REFUSAL"]"""
+    assertion_results: dict[str, bool | None]
+    """By metric or type; null if it could not be computed. Example: {"not-is-refusal": false, "toxicity": true}"""
 
 
 class FailedCellResponse(ResponseModel):
-    passed: Annotated[int, Field(description="Conversations that passed")]
-    judged: Annotated[int, Field(description="Conversations that passed or failed")]
+    passed: int
+    """Conversations that passed. Example: 1"""
+    judged: int
+    """Conversations that passed or failed. Example: 3"""
 
 
 class FailedScenarioResponse(ResponseModel):
     """A scenario that a target has failed, with the results of all targets."""
 
     scenario_id: str
-    scenario_name: Annotated[str, Field(description="Name of the scenario")]
-    cells: Annotated[list[FailedCellResponse], Field(description="In the order of `columns`")]
+    scenario_name: str
+    """Name of the scenario."""
+    cells: list[FailedCellResponse]
+    """In the order of `columns`."""
 
 
 class ReportRatioResponse(ResponseModel):
     """The ratio of geometric means of two targets, paired by scenario."""
 
-    scenarios: Annotated[int, Field(description="Scenarios with a known amount above 0 of both")]
+    scenarios: int
+    """Scenarios with a known amount above 0 of both. Example: 20"""
     left_out: LeftOutScenarios
-    ratio: Annotated[float | None, Field(description="First divided by second")]
-    interval: Annotated[
-        list[float] | None, Field(serialization_alias="interval95", description="95% interval of the ratio")
-    ]
-    adjusted_p: Annotated[float | None, Field(description="Adjusted over all pairs of the report by Holm's method")]
+    """Example: {"unknown": 2}"""
+    ratio: float | None
+    """First divided by second. Example: 0.699"""
+    interval: Annotated[list[float] | None, Field(serialization_alias="interval95")]
+    """95% interval of the ratio. Example: [0.619, 0.79]"""
+    adjusted_p: float | None
+    """Adjusted over all pairs of the report by Holm's method."""
 
 
 class ReportDifferenceResponse(ResponseModel):
     """Two targets, paired by scenario; see docs/statistics.md."""
 
-    first: Annotated[str, Field(description="Target and prompt, for people")]
-    second: Annotated[str, Field(description="Target and prompt that the first is compared with")]
+    first: str
+    """Target and prompt, for people. Example: openai/gpt-6.1-terra"""
+    second: str
+    """Target and prompt that the first is compared with. Example: anthropic/claude-haiku-4-5"""
     metric: Metric
-    scenarios: Annotated[int, Field(description="Scenarios with results of both; each counts once")]
-    difference: Annotated[float | None, Field(description="First minus second")]
-    interval: Annotated[
-        list[float] | None, Field(serialization_alias="interval95", description="95% interval of the difference")
-    ]
-    adjusted_p: Annotated[float | None, Field(description="Adjusted over all pairs of the report by Holm's method")]
-    cost_ratio: Annotated[ReportRatioResponse, Field(description="What the target's calls cost")]
-    time_ratio: Annotated[ReportRatioResponse, Field(description="How long they took")]
+    scenarios: int
+    """Scenarios with results of both; each counts once. Example: 20"""
+    difference: float | None
+    """First minus second."""
+    interval: Annotated[list[float] | None, Field(serialization_alias="interval95")]
+    """95% interval of the difference."""
+    adjusted_p: float | None
+    """Adjusted over all pairs of the report by Holm's method."""
+    cost_ratio: ReportRatioResponse
+    """What the target's calls cost."""
+    time_ratio: ReportRatioResponse
+    """How long they took."""
 
 
 class ReportGroupResponse(ResponseModel):
     """The cases that have one value in common."""
 
-    value: Annotated[str | None, Field(description="Null of the cases without a value")]
-    scenarios: Annotated[int, Field(description="The scenarios with a case in the group")]
-    pass_rates: Annotated[list[ShareEstimateResponse], Field(description="By target and prompt, as in `columns`")]
+    value: str | None
+    """Null of the cases without a value. Example: Impatient customer"""
+    scenarios: int
+    """The scenarios with a case in the group. Example: 20"""
+    pass_rates: list[ShareEstimateResponse]
+    """By target and prompt, as in `columns`."""
 
 
 class ReportBreakdownResponse(ResponseModel):
-    by: Annotated[str, Field(description="`persona`, a dimension, a field of the scenarios' metadata or a variable")]
-    groups: Annotated[list[ReportGroupResponse], Field(description="Numbers by size, then texts")]
+    by: str
+    """`persona`, a dimension, a field of the scenarios' metadata or a variable. Example: persona"""
+    groups: list[ReportGroupResponse]
+    """Numbers by size, then texts."""
 
 
 class ReportConversationPage(ResponseModel):
@@ -235,118 +300,164 @@ class ReportConversationPage(ResponseModel):
 class ReportContentResponse(ResponseModel):
     """The figures of a report: nothing that was said."""
 
-    run_name: Annotated[str | None, Field(description="The run's own name")]
+    run_name: str | None
+    """The run's own name. Example: Release candidate 2"""
     definition_id: str
-    definition_name: Annotated[str, Field(description="As it was at the start")]
+    definition_name: str
+    """As it was at the start."""
     definition_version: int
-    run_status: Annotated[RunStatus, Field(description="Status of the run")]
+    run_status: RunStatus
+    """Status of the run."""
     started_at: Time | None
     completed_at: Time | None
-    probes: Annotated[int, Field(description="Probes of the run")]
-    scenarios: Annotated[int, Field(description="Scenarios of the run")]
-    scenario_total: Annotated[int, Field(description="Scenarios of the definition's version")]
+    probes: int
+    """Probes of the run."""
+    scenarios: int
+    """Scenarios of the run. Example: 20"""
+    scenario_total: int
+    """Scenarios of the definition's version. Example: 200"""
     judge_model: str | None
-    evaluators: Annotated[
-        dict[EvaluatorName, EvaluatorStatus],
-        Field(description="Of a scale run: which default evaluators ran, or why not"),
-    ]
-    overall: Annotated[ReportFiguresResponse, Field(description="Of all targets together")]
-    columns: Annotated[list[ReportColumnResponse], Field(description="By target, then by prompt")]
-    errors: Annotated[list[ErrorCountResponse], Field(description="Infrastructure errors, the most frequent first")]
-    unscored_reasons: Annotated[
-        list[UnscoredCountResponse],
-        Field(description="Why conversations were not scored, the most frequent first; each counts once"),
-    ]
-    cost: Annotated[ReportCostResponse, Field(description="Spent, against an estimate")]
-    top_failure_modes: Annotated[list[FailureModeResponse], Field(description="At most 20, the most frequent first")]
-    failure_tags: Annotated[int, Field(description="Number of different failure tags; 1,000 if there are more")]
-    judge_stats: Annotated[list[CheckStatisticsResponse], Field(description="At most 100, the least passed first")]
-    grader_agreement: Annotated[
-        list[GraderAgreementResponse], Field(description="Of the run with rescores and with corrections by users")
-    ]
-    conversations: Annotated[list[ReportConversationResponse], Field(description="The first 1,000 completed ones")]
-    failed_scenarios: Annotated[
-        list[FailedScenarioResponse],
-        Field(description="At most 100 scenarios that a target has failed, the most failed first"),
-    ]
-    differences: Annotated[
-        list[ReportDifferenceResponse],
-        Field(description="Each pair of targets and prompts, of at most six; empty for one"),
-    ]
-    breakdowns: Annotated[
-        list[ReportBreakdownResponse],
-        Field(
-            description="By the first four of what the cases can be grouped by and that have at most 12 values; "
-            "`getRunBreakdown` has all",
-        ),
-    ]
-    notes: Annotated[list[str], Field(description="What could not be computed, and why")]
+    evaluators: dict[EvaluatorName, EvaluatorStatus]
+    """Of a scale run: which default evaluators ran, or why not.
+
+    Example: {"goal": "active", "refusal": "active", "format": "no_format", "toxicity": "active"}
+    """
+    overall: ReportFiguresResponse
+    """Of all targets together."""
+    columns: list[ReportColumnResponse]
+    """By target, then by prompt."""
+    errors: list[ErrorCountResponse]
+    """Infrastructure errors, the most frequent first."""
+    unscored_reasons: list[UnscoredCountResponse]
+    """Why conversations were not scored, the most frequent first; each counts once."""
+    cost: ReportCostResponse
+    """Spent, against an estimate."""
+    top_failure_modes: list[FailureModeResponse]
+    """At most 20, the most frequent first."""
+    failure_tags: int
+    """Number of different failure tags; 1,000 if there are more. Example: 2"""
+    judge_stats: list[CheckStatisticsResponse]
+    """At most 100, the least passed first."""
+    grader_agreement: list[GraderAgreementResponse]
+    """Of the run with rescores and with corrections by users."""
+    conversations: list[ReportConversationResponse]
+    """The first 1,000 completed ones."""
+    failed_scenarios: list[FailedScenarioResponse]
+    """At most 100 scenarios that a target has failed, the most failed first."""
+    differences: list[ReportDifferenceResponse]
+    """Each pair of targets and prompts, of at most six; empty for one."""
+    breakdowns: list[ReportBreakdownResponse]
+    """By the first four of what the cases can be grouped by and that have at most 12 values; `getRunBreakdown` has all.
+    """
+    notes: list[str]
+    """What could not be computed, and why. Example: ["The evaluator format did not run: no format was requested."]"""
 
 
 class ExcerptMessageResponse(ResponseModel):
-    role: Annotated[str, Field(description="`user`, `assistant`, `toolCall`, `tool`, or `note` for what is left out")]
-    content: Annotated[str, Field(description="What was said; cuts are marked")]
+    role: str
+    """`user`, `assistant`, `toolCall`, `tool`, or `note` for what is left out. Example: assistant"""
+    content: str
+    """What was said; cuts are marked. Example: I cannot help with that."""
 
 
 class ExcerptResponse(ResponseModel):
     """Parts of a conversation with a failure tag."""
 
     conversation_id: ConversationId
-    tag: Annotated[str, Field(description="Failure tag")]
-    column: Annotated[str, Field(description="Target and prompt")]
+    """Example: run_01k1f0aa-7"""
+    tag: str
+    """Failure tag."""
+    column: str
+    """Target and prompt. Example: openai/gpt-6.1-terra"""
     scenario_id: str
-    scenario_name: Annotated[str, Field(description="Its name")]
-    reason: Annotated[str, Field(description="Why it failed, as the graders say")]
-    messages: Annotated[list[ExcerptMessageResponse], Field(description="Opening and last exchanges; cuts are marked")]
+    scenario_name: str
+    """Its name."""
+    reason: str
+    """Why it failed, as the graders say."""
+    messages: list[ExcerptMessageResponse]
+    """Opening and last exchanges; cuts are marked."""
 
 
 class FailedReplyResponse(ResponseModel):
     """A question, what was expected, and what was answered instead."""
 
     conversation_id: ConversationId
-    scenario_name: Annotated[str, Field(description="Name of the scenario")]
-    persona_name: Annotated[str | None, Field(description="Null without a persona")]
-    column: Annotated[str, Field(description="Target and prompt, for people")]
-    question: Annotated[str, Field(description="The last message of the user; cuts are marked")]
-    expected: Annotated[
-        str | None, Field(description="What its assertions compare with; null if they compare with nothing")
-    ]
-    answer: Annotated[str, Field(description="The last answer; cuts are marked")]
-    reason: Annotated[str, Field(description="Why it failed, as the graders say")]
+    """Example: run_01k1f0aa-7"""
+    scenario_name: str
+    """Name of the scenario."""
+    persona_name: str | None
+    """Null without a persona."""
+    column: str
+    """Target and prompt, for people. Example: openai/gpt-6.1-terra"""
+    question: str
+    """The last message of the user; cuts are marked. Example: Until when can I return it?"""
+    expected: str | None
+    """What its assertions compare with; null if they compare with nothing. Example: within 30 days"""
+    answer: str
+    """The last answer; cuts are marked. Example: I cannot help with that."""
+    reason: str
+    """Why it failed, as the graders say."""
 
 
 class EvidenceResponse(ResponseModel):
     conversation_id: ConversationId
-    quote: Annotated[str, Field(description="Occurs in this conversation")]
+    """Example: run_01k1f0aa-7"""
+    quote: str
+    """Occurs in this conversation. Example: I cannot help with that."""
 
 
 class FindingResponse(ResponseModel):
     """Something that the summarizer found, with true quotations."""
 
-    title: Annotated[str, Field(description="In a few words")]
-    description: Annotated[str, Field(description="In the summarizer's words")]
-    tags: Annotated[list[str], Field(description="Failure tags that it explains, as the summarizer says")]
-    evidence: Annotated[list[EvidenceResponse], Field(description="At least one")]
+    title: str
+    """In a few words. Example: Refuses simple questions"""
+    description: str
+    """In the summarizer's words. Example: It refuses to explain the limit."""
+    tags: list[str]
+    """Failure tags that it explains, as the summarizer says. Example: ["REFUSAL"]"""
+    evidence: list[EvidenceResponse]
+    """At least one."""
 
 
 class ReportSummaryResponse(ResponseModel):
     """What a model says about sample conversations. `information unavailable` is what they do not show."""
 
-    model: Annotated[str, Field(description="The summarizer")]
-    calls: Annotated[int, Field(description="Calls of it, with repairs")]
-    cost_usd: Annotated[float | None, Field(description="Of these calls; null if a price is unknown or none was made")]
-    error: Annotated[str | None, Field(description="Why there is no summary; the figures do not need it")]
-    text: Annotated[str, Field(description="At most 150 words")]
-    failure_modes: Annotated[list[FindingResponse], Field(description="At most 7")]
-    hallucinations: Annotated[list[FindingResponse], Field(description="At most 7")]
-    goal_failures: Annotated[list[FindingResponse], Field(description="At most 7")]
-    inconsistencies: Annotated[list[FindingResponse], Field(description="At most 7")]
-    dropped_quotes: Annotated[int, Field(description="Quotations that occur in no conversation it was shown")]
-    revised_prompt: Annotated[str, Field(description="The system prompt with the changes it suggests")]
-    revised_prompt_issue: Annotated[str | None, Field(description="Why its revised prompt is not offered")]
-    rationale: Annotated[str, Field(description="Why these changes; at most 100 words")]
-    diff: Annotated[str, Field(description="Unified diff of the two prompts; at most 20,000 characters")]
-    shown_conversation_ids: Annotated[list[str], Field(description="What the summarizer has read")]
+    model: str
+    """The summarizer."""
+    calls: int
+    """Calls of it, with repairs. Example: 1"""
+    cost_usd: float | None
+    """Of these calls; null if a price is unknown or none was made."""
+    error: str | None
+    """Why there is no summary; the figures do not need it."""
+    text: str
+    """At most 150 words. Example: Most conversations explain the limit; some refuse to answer."""
+    failure_modes: list[FindingResponse]
+    """At most 7."""
+    hallucinations: list[FindingResponse]
+    """At most 7."""
+    goal_failures: list[FindingResponse]
+    """At most 7."""
+    inconsistencies: list[FindingResponse]
+    """At most 7."""
+    dropped_quotes: int
+    """Quotations that occur in no conversation it was shown. Example: 0"""
+    revised_prompt: str
+    """The system prompt with the changes it suggests.
+
+    Example: Refunds are possible within 30 days. After that, offer a repair.
+    """
+    revised_prompt_issue: str | None
+    """Why its revised prompt is not offered. Example: it lacks the placeholders [name]"""
+    rationale: str
+    """Why these changes; at most 100 words. Example: It now says what to do after 30 days."""
+    diff: str
+    """Unified diff of the two prompts; at most 20,000 characters.
+
+    Example: "-Answer the customer.\\n+Answer the customer politely."
+    """
+    shown_conversation_ids: list[str]
+    """What the summarizer has read. Example: ["run_01k1f0aa-7"]"""
 
 
 class CreateReport(RequestModel):
@@ -354,20 +465,12 @@ class CreateReport(RequestModel):
 
     model_config = example({"summarizerModel": "openai/gpt-6.1-terra"})
 
-    summarizer_model: Annotated[
-        ModelId | None,
-        Field(
-            description="Writes the summary; null for none. If omitted, the `summarizerModel` of the run, or else that "
-            "of the workspace, or else the run's judge"
-        ),
-    ] = None
-    allow_unpriced: Annotated[
-        Flag,
-        Field(
-            description="Whether a model whose price is unknown may write it although the run or the workspace has a "
-            "budget; it costs nothing"
-        ),
-    ] = False
+    summarizer_model: ModelId | None = None
+    """Writes the summary; null for none. If omitted, the `summarizerModel` of the run, or else that of the workspace,
+    or else the run's judge."""
+    allow_unpriced: Flag = False
+    """Whether a model whose price is unknown may write it although the run or the workspace has a budget; it costs
+    nothing."""
 
     def names_summarizer(self) -> bool:
         """Whether it says which model, or that there is none."""
@@ -377,32 +480,37 @@ class CreateReport(RequestModel):
 class ReportTextsResponse(ResponseModel):
     """What quotes conversations. It is deleted with them."""
 
-    summary: Annotated[ReportSummaryResponse | None, Field(description="Null if no model was asked for one")]
+    summary: ReportSummaryResponse | None
+    """Null if no model was asked for one."""
 
-    excerpts: Annotated[list[ExcerptResponse], Field(description="Two of each of the ten most frequent failure modes")]
-    failed_answers: Annotated[list[FailedReplyResponse], Field(description="Of at most 50 failed conversations")]
+    excerpts: list[ExcerptResponse]
+    """Two of each of the ten most frequent failure modes."""
+    failed_answers: list[FailedReplyResponse]
+    """Of at most 50 failed conversations."""
 
 
 class ReportResponse(ResponseModel):
     id: str
     run_id: str
-    summarizer_model: Annotated[str | None, Field(description="Writes the summary; null for none")]
+    summarizer_model: str | None
+    """Writes the summary; null for none. Example: openai/gpt-6.1-terra"""
     status: JobStatus
-    is_stale: Annotated[bool, Field(description="Whether the run has other outcomes by now")]
+    is_stale: bool
+    """Whether the run has other outcomes by now. Example: false"""
     created_at: Time
     completed_at: Time | None
     failure: FailureResponse | None
-    content: Annotated[ReportContentResponse | None, Field(description="Null until it is completed, and in lists")]
-    texts: Annotated[
-        ReportTextsResponse | None,
-        Field(description="Null until it is completed, in lists, and once a conversation of the run was deleted"),
-    ]
-    trial: Annotated[
-        TrialResponse | None, Field(description="Of its revised prompt; null if there is none, and in lists")
-    ] = None
-    trial_refusal: Annotated[
-        str | None, Field(description="Why the trial that the run asked for did not start; null if it did not ask")
-    ] = None
+    content: ReportContentResponse | None
+    """Null until it is completed, and in lists."""
+    texts: ReportTextsResponse | None
+    """Null until it is completed, in lists, and once a conversation of the run was deleted."""
+    trial: TrialResponse | None = None
+    """Of its revised prompt; null if there is none, and in lists."""
+    trial_refusal: str | None = None
+    """Why the trial that the run asked for did not start; null if it did not ask.
+
+    Example: the report offers no revised prompt: it is the same as the original
+    """
 
 
 class ReportList(ResponseModel):

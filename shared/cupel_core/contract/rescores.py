@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from cupel_core.contract.budgets import MaxBudgetUsd, OwnBudgetResponse
 from cupel_core.contract.columns import ColumnFields
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from
 from cupel_core.contract.fields import Assertions, Flag, LongText, ModelId, Url
 from cupel_core.contract.results import ScoringResponse, SpendResponse, VerdictResponse
 from cupel_core.contract.runs import FailureResponse
@@ -22,7 +22,9 @@ from cupel_core.domain.scoring.scores import ColumnScores, ScenarioScoresView, S
 
 class CriteriaInput(RequestModel):
     success: LongText | None = None
+    """What a successful conversation looks like. Example: The agent explains the 30-day limit."""
     failure: LongText | None = None
+    """What a failed conversation looks like. Example: The agent promises a refund after the limit."""
 
     @model_validator(mode="after")
     def _has_criteria(self) -> "CriteriaInput":
@@ -42,33 +44,21 @@ class CreateRescore(RequestModel):
         }
     )
 
-    assertions: Annotated[
-        Assertions | None,
-        Field(description="Used instead of the definition's and its scenarios'; see docs/assertions.md"),
-    ] = None
-    judge_model: Annotated[
-        ModelId | None, Field(description="Judge model; if it differs, verdicts on criteria are computed again")
-    ] = None
+    assertions: Assertions | None = None
+    """Used instead of the definition's and its scenarios'; see docs/assertions.md."""
+    judge_model: ModelId | None = None
+    """Judge model; if it differs, verdicts on criteria are computed again."""
     embedding_model: ModelId | None = None
     evaluator_url: Url | None = None
-    criteria: Annotated[CriteriaInput | None, Field(description="Criteria to use instead of each scenario's own")] = (
-        None
-    )
+    criteria: CriteriaInput | None = None
+    """Criteria to use instead of each scenario's own."""
 
-    max_budget_usd: Annotated[
-        MaxBudgetUsd | None,
-        Field(
-            description="What the rescore may spend, in USD: it is stopped when this is used up. Without it, the "
-            "rescore is paid from the budget of its run, if that has one"
-        ),
-    ] = None
-    allow_unpriced: Annotated[
-        Flag,
-        Field(
-            description="Whether a rescore may call models whose price is unknown although it, its run or the "
-            "workspace has a budget; they cost nothing"
-        ),
-    ] = False
+    max_budget_usd: MaxBudgetUsd | None = None
+    """What the rescore may spend, in USD: it is stopped when this is used up. Without it, the rescore is paid from the
+    budget of its run, if that has one."""
+    allow_unpriced: Flag = False
+    """Whether a rescore may call models whose price is unknown although it, its run or the workspace has a budget; they
+    cost nothing."""
 
     def spec(self) -> RescoreSpec:
         return RescoreSpec(
@@ -85,25 +75,31 @@ class CreateRescore(RequestModel):
 class UpdateRescoreBudget(RequestModel):
     model_config = example({"maxBudgetUsd": 4})
 
-    max_budget_usd: Annotated[MaxBudgetUsd, Field(description="What the rescore may spend in all, in USD")]
+    max_budget_usd: MaxBudgetUsd
+    """What the rescore may spend in all, in USD."""
 
 
 class RescoreConfigResponse(ResponseModel):
     """Null fields keep the run's configuration."""
 
     assertions: list[dict[str, Any]] | None
+    """Checks of the answer; see docs/assertions.md."""
     judge_model: str | None
     embedding_model: str | None
     evaluator_url: str | None
     criteria: dict[str, str] | None
+    """What the judge judges by. Example: {"success": "The agent explains the 30-day limit."}"""
 
 
 class RescoreProgressResponse(ResponseModel):
     """Numbers of transcripts."""
 
     total: int
-    completed: Annotated[int, Field(description="Transcripts that were scored")]
-    failed: Annotated[int, Field(description="Transcripts with a weighted result that could not be computed")]
+    """Transcripts to grade."""
+    completed: int
+    """Transcripts that were scored."""
+    failed: int
+    """Transcripts with a weighted result that could not be computed. Example: 2"""
 
 
 class RescoreBudgetResponse(OwnBudgetResponse):
@@ -112,40 +108,34 @@ class RescoreBudgetResponse(OwnBudgetResponse):
 
 class RescoreResponse(ResponseModel):
     id: str
+    """Example: rsc_01"""
     run_id: str
     status: RescoreStatus
     config: RescoreConfigResponse
+    """What the transcripts are graded by."""
     progress: RescoreProgressResponse
     created_at: Time
     completed_at: Time | None
     failure: FailureResponse | None
-    budget: Annotated[
-        RescoreBudgetResponse | None, Field(description="Null without a budget of its own: that of the run pays")
-    ]
+    budget: RescoreBudgetResponse | None
+    """Null without a budget of its own: that of the run pays."""
 
     @classmethod
     def of(cls, view: RescoreView) -> "RescoreResponse":
         rescore, counts, account = view
         max_usd = rescore.max_budget_usd
         config = encode(rescore.config)
-        return cls(
-            id=rescore.id,
-            run_id=rescore.run_id,
-            status=rescore.status,
-            config=RescoreConfigResponse(
-                assertions=config.get("assertions"),
-                judge_model=rescore.config.judge_model,
-                embedding_model=rescore.config.embedding_model,
-                evaluator_url=rescore.config.evaluator_url,
-                criteria=config.get("criteria"),
+        return cls.from_value(
+            rescore,
+            config=RescoreConfigResponse.from_value(
+                rescore.config, assertions=config.get("assertions"), criteria=config.get("criteria")
             ),
             progress=RescoreProgressResponse(
                 total=max(rescore.total, counts.scored + counts.errors), completed=counts.scored, failed=counts.errors
             ),
-            created_at=rescore.created_at,
-            completed_at=rescore.completed_at,
-            failure=FailureResponse.from_value(rescore.failure) if rescore.failure else None,
-            budget=None if max_usd is None else RescoreBudgetResponse.of(max_usd, account or BudgetAccount()),
+            budget=None
+            if max_usd is None
+            else RescoreBudgetResponse.from_value(account or BudgetAccount(), max_budget_usd=max_usd),
         )
 
 
@@ -155,30 +145,30 @@ class RescorePage(ResponseModel):
 
 
 class RescoreResultResponse(ColumnFields):
-    probe_index: int
+    probe_index: Annotated[int, read_from("index")]
+    """Index of the probe in its run, from 0; never changes."""
     scenario_id: str
-    scenario_name: Annotated[str | None, Field(description="Null only if the run's snapshot is gone")]
+    scenario_name: str | None
+    """Null only if the run's snapshot is gone."""
     persona_id: str | None
-    success: Annotated[bool | None, Field(description="Null if nothing was graded or grading failed")]
-    score: Annotated[float | None, Field(description="From 0 to 1")]
-    scoring: Annotated[ScoringResponse | None, Field(description="Null once the probe's content has been deleted")]
+    success: bool | None
+    """Null if nothing was graded or grading failed."""
+    score: float | None
+    """From 0 to 1."""
+    scoring: ScoringResponse | None
+    """Null once the probe's content has been deleted."""
     verdict: VerdictResponse | None
-    judge_spend: Annotated[SpendResponse, Field(description="Spent on judging")]
+    judge_spend: Annotated[SpendResponse, read_from("judge")]
+    """Spent on judging."""
 
     @classmethod
     def of(cls, view: RescoreResultView) -> "RescoreResultResponse":
-        result, scoring = view.result, view.result.scoring
-        return cls(
+        scoring = view.result.scoring
+        return cls.from_value(
+            view.result,
             **cls.fields_of_column(view.column),
-            probe_index=result.index,
-            scenario_id=result.scenario_id,
             scenario_name=view.scenario_name,
-            persona_id=result.persona_id,
-            success=result.success,
-            score=result.score,
-            scoring=ScoringResponse.of(scoring) if scoring else None,
-            verdict=VerdictResponse.of(scoring.verdict) if scoring and scoring.verdict else None,
-            judge_spend=SpendResponse.of(result.judge),
+            verdict=scoring.verdict if scoring else None,
         )
 
 
@@ -196,94 +186,95 @@ _ANY_OF_K = "Unbiased estimate of the probability that at least one of k repeats
 class ColumnScoresResponse(ColumnFields):
     """The scores of one target, asked by one prompt."""
 
-    judged: Annotated[int, Field(description="Number of transcripts with a result")]
+    judged: int
+    """Number of transcripts with a result."""
     successes: int
-    unscored: Annotated[
-        int, Field(description="Number of transcripts without a result; excluded from the other figures")
-    ]
-    mean: Annotated[float | None, Field(description="Pass rate")]
-    standard_error: Annotated[float | None, Field(description="Standard error of the mean, clustered by scenario")]
-    interval95: Annotated[
-        list[float] | None, Field(description="95% Wilson score interval, using the effective sample size")
-    ]
+    """How many passed."""
+    unscored: int
+    """Number of transcripts without a result; excluded from the other figures."""
+    mean: float | None
+    """Pass rate."""
+    standard_error: float | None
+    """Standard error of the mean, clustered by scenario."""
+    interval95: Annotated[list[float] | None, read_from("interval")]
+    """95% Wilson score interval, using the effective sample size."""
     mean_score: float | None
-    pass_at_k: Annotated[float | None, Field(description=f"{_ANY_OF_K} scenarios; {_UNLESS_FEWER}")]
-    pass_at_k_standard_error: Annotated[float | None, Field(description=_ERROR_OF_K)]
-    pass_hat_k: Annotated[float | None, Field(description=_ALL_OF_K)]
-    pass_hat_k_standard_error: Annotated[float | None, Field(description=_ERROR_OF_K)]
-    pass_k_scenarios: Annotated[
-        int, Field(description="Scenarios with at least k results, which pass@k and pass^k are of")
+    """Mean score; null if nothing was scored. Example: 0.88"""
+    pass_at_k: Annotated[
+        float | None, Field(description=f"{_ANY_OF_K} scenarios; {_UNLESS_FEWER}"), read_from("pass_at_k.mean")
     ]
-    scenario_count: Annotated[int, Field(description="All scenarios of the run")]
-    metrics: Annotated[dict[str, float], Field(description="Mean of each named metric, and derived metrics")]
-    tags: Annotated[dict[str, int], Field(description="Number of failed transcripts by failure category")]
+    """Example: 0.97"""
+    pass_at_k_standard_error: Annotated[
+        float | None, Field(description=_ERROR_OF_K), read_from("pass_at_k.standard_error")
+    ]
+    """Example: 0.02"""
+    pass_hat_k: Annotated[float | None, Field(description=_ALL_OF_K), read_from("pass_hat_k.mean")]
+    """Example: 0.83"""
+    pass_hat_k_standard_error: Annotated[
+        float | None, Field(description=_ERROR_OF_K), read_from("pass_hat_k.standard_error")
+    ]
+    """Example: 0.06"""
+    pass_k_scenarios: Annotated[int, read_from("pass_at_k.scenarios")]
+    """Scenarios with at least k results, which pass@k and pass^k are of. Example: 17"""
+    scenario_count: Annotated[int, read_from("scenarios")]
+    """All scenarios of the run."""
+    metrics: dict[str, float]
+    """Mean of each named metric, and derived metrics. Example: {"brevity": 0.95}"""
+    tags: dict[str, int]
+    """Number of failed transcripts by failure category. Example: {"polite": 12}"""
     unscored_reasons: UnscoredReasons
 
     @classmethod
     def of(cls, scores: ColumnScores, column: Column, messages: Mapping[int, str]) -> "ColumnScoresResponse":
-        return cls(
+        return cls.from_value(
+            scores,
             **cls.fields_of_column(column),
-            judged=scores.judged,
-            successes=scores.successes,
-            unscored=scores.unscored,
-            mean=scores.mean,
-            standard_error=scores.standard_error,
-            interval95=list(scores.interval) if scores.interval else None,
-            mean_score=scores.mean_score,
-            pass_at_k=scores.pass_at_k.mean,
-            pass_at_k_standard_error=scores.pass_at_k.standard_error,
-            pass_hat_k=scores.pass_hat_k.mean,
-            pass_hat_k_standard_error=scores.pass_hat_k.standard_error,
-            pass_k_scenarios=scores.pass_at_k.scenarios,
-            scenario_count=scores.scenarios,
-            metrics=dict(scores.metrics),
-            tags=dict(scores.tags),
             unscored_reasons=UnscoredReasonResponse.list_of(scores.totals.unscored_causes, messages),
         )
 
 
 class RunScoresResponse(ResponseModel):
-    run_id: str
-    rescore_id: Annotated[
-        str | None, Field(description="Rescore the figures come from; null for the run's own scoring")
-    ]
-    k: Annotated[int, Field(description="k of pass@k and pass^k")]
-    models: Annotated[list[ColumnScoresResponse], Field(description="By target, then by prompt")]
+    run_id: Annotated[str, read_from("run.id")]
+    rescore_id: str | None
+    """Rescore the figures come from; null for the run's own scoring."""
+    k: int
+    """k of pass@k and pass^k. Example: 3"""
+    models: list[ColumnScoresResponse]
+    """By target, then by prompt."""
 
     @classmethod
     def of(cls, scores: Scores, rescore_id: str | None) -> "RunScoresResponse":
         columns = scores.run.plan.columns
         models = [ColumnScoresResponse.of(each, columns[each.column], scores.messages) for each in scores.columns]
-        return cls(run_id=scores.run.id, rescore_id=rescore_id, k=scores.k, models=models)
+        return cls.from_value(scores, rescore_id=rescore_id, models=models)
 
 
 class ScenarioScoresResponse(ColumnFields):
     scenario_id: str
-    scenario_name: Annotated[str | None, Field(description="Null only if the run's snapshot is gone")]
-    judged: Annotated[int, Field(description="Number of transcripts with a result")]
+    scenario_name: str | None
+    """Null only if the run's snapshot is gone."""
+    judged: int
+    """Number of transcripts with a result."""
     successes: int
+    """How many passed."""
     unscored: int
-    mean: Annotated[float | None, Field(description="Pass rate")]
-    standard_error: Annotated[
-        float | None, Field(description="Standard error of the mean over this scenario's results")
-    ]
+    """How many were not scored."""
+    mean: float | None
+    """Pass rate."""
+    standard_error: float | None
+    """Standard error of the mean over this scenario's results."""
     pass_at_k: Annotated[float | None, Field(description=f"{_ANY_OF_K} personas; {_UNLESS_FEWER}")]
+    """Example: 0.97"""
     pass_hat_k: Annotated[float | None, Field(description=_ALL_OF_K)]
+    """Example: 0.83"""
 
     @classmethod
     def of(cls, view: ScenarioScoresView) -> "ScenarioScoresResponse":
-        scores = view.scores
-        return cls(
+        return cls.from_value(
+            view.scores,
             **cls.fields_of_column(view.column),
             scenario_id=view.scenario_id,
             scenario_name=view.scenario_name,
-            judged=scores.judged,
-            successes=scores.successes,
-            unscored=scores.unscored,
-            mean=scores.mean,
-            standard_error=scores.standard_error,
-            pass_at_k=scores.pass_at_k,
-            pass_hat_k=scores.pass_hat_k,
         )
 
 

@@ -2,22 +2,18 @@
 
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
-from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.common import ResponseModel, read_from
 from cupel_core.contract.content_parts import ContentPartResponse
 from cupel_core.contract.left_out_checks import LeftOutCounts
 from cupel_core.contract.unscored import UnscoredCauseResponse
 from cupel_core.domain.codec import encode
-from cupel_core.domain.conversations.conversation import ConversationState, Verdict
-from cupel_core.domain.conversations.model_request import Message, MessageRole, Usage
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.conversations.replies import ReplyRecord
 from cupel_core.domain.conversations.roles import ModelRole
-from cupel_core.domain.conversations.spend import Spend
-from cupel_core.domain.runs.spending import Spending
-from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.scoring.assertions import AssertionResult
-from cupel_core.domain.scoring.scoring import Scoring
 
 CostUsd = Annotated[float | None, Field(description="In US dollars; null for a model without a known price")]
 RetryHelps = Annotated[
@@ -39,41 +35,37 @@ def _is_none(value: object) -> bool:
 
 class ToolCallResponse(ResponseModel):
     id: str
+    """Example: call_1"""
     name: str
-    arguments: Annotated[str, Field(description="As the model wrote them; not necessarily valid JSON")]
+    """Example: find_order"""
+    arguments: str
+    """As the model wrote them; not necessarily valid JSON. Example: "{\\"number\\":\\"A-17\\"}" """
 
 
 class TokenUsageResponse(ResponseModel):
     input_tokens: int
+    """Tokens of prompts. Example: 412"""
     output_tokens: int
-    cached_input_tokens: Annotated[
-        int, Field(description="Of the input tokens, those that the provider's cache of prompts had; they cost less")
-    ]
-    cache_write_tokens: Annotated[
-        int, Field(description="Of the input tokens, those that the provider has written to its cache of prompts")
-    ]
-    unreported_calls: Annotated[
-        int, Field(description="Calls whose usage nobody reported; their tokens are in none of the counts", default=0)
-    ]
-
-    @classmethod
-    def of(cls, usage: Usage) -> "TokenUsageResponse":
-        return cls(
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cached_input_tokens=usage.cached_input_tokens,
-            cache_write_tokens=usage.cache_write_tokens,
-            unreported_calls=usage.unreported_calls,
-        )
+    """Tokens of answers. Example: 96"""
+    cached_input_tokens: int
+    """Of the input tokens, those that the provider's cache of prompts had; they cost less. Example: 128"""
+    cache_write_tokens: int
+    """Of the input tokens, those that the provider has written to its cache of prompts. Example: 0"""
+    unreported_calls: Annotated[int, Field(default=0)]
+    """Calls whose usage nobody reported; their tokens are in none of the counts. Example: 0"""
 
 
 class ReplyVerdictResponse(ResponseModel):
     """A judge's decision on the conversation up to an answer."""
 
     success_met: bool
+    """Whether the success criteria are met. Example: true"""
     failure_met: bool
-    confidence: Annotated[float | None, Field(description="From 0 to 1, as the judge states it; null if it does not")]
+    """Whether the failure criteria are met. Example: false"""
+    confidence: float | None
+    """From 0 to 1, as the judge states it; null if it does not. Example: 0.9"""
     reasoning: str
+    """Why the judge decided so."""
 
 
 class ReplyResponse(ResponseModel):
@@ -81,63 +73,37 @@ class ReplyResponse(ResponseModel):
 
     usage: TokenUsageResponse
     duration_ms: int
+    """Duration in milliseconds."""
     cost_usd: CostUsd
-    verdict: Annotated[
-        ReplyVerdictResponse | None, Field(description="Null if no judge was asked about the conversation up to here")
-    ]
-
-    @classmethod
-    def of(cls, record: ReplyRecord) -> "ReplyResponse":
-        return cls(
-            usage=TokenUsageResponse.of(record.usage),
-            duration_ms=record.duration_ms,
-            cost_usd=record.cost_usd,
-            verdict=ReplyVerdictResponse(**record.verdict._asdict()) if record.verdict else None,
-        )
+    verdict: ReplyVerdictResponse | None
+    """Null if no judge was asked about the conversation up to here."""
 
 
 class MessageResponse(ResponseModel):
     role: MessageRole
-    content: Annotated[str | list[ContentPartResponse], Field(description="A text, or parts with images or files")]
-    tool_calls: Annotated[
-        list[ToolCallResponse] | None,
-        Field(exclude_if=_is_none, description="Functions that the assistant called; absent if none"),
-    ] = None
-    tool_call_id: Annotated[
-        str | None,
-        Field(exclude_if=_is_none, description="Of a tool's result: the call that it answers; otherwise absent"),
-    ] = None
-    is_error: Annotated[
-        bool | None,
-        Field(exclude_if=_is_none, description="True of a tool's result that says why the call failed, else absent"),
-    ] = None
-    reasoning: Annotated[
-        str | None,
-        Field(
-            exclude_if=_is_none,
-            description="What the assistant wrote to itself: neither graded nor sent back; absent if nothing",
-        ),
-    ] = None
-    reply: Annotated[
-        ReplyResponse | None,
-        Field(
-            exclude_if=_is_none,
-            description="Usage, duration, cost and verdict of a reply of the target; absent of other messages",
-        ),
-    ] = None
+    """Who says it."""
+    content: str | list[ContentPartResponse]
+    """A text, or parts with images or files. Example: You can return it within 30 days."""
+    tool_calls: Annotated[list[ToolCallResponse] | None, Field(exclude_if=_is_none)] = None
+    """Functions that the assistant called; absent if none."""
+    tool_call_id: Annotated[str | None, Field(exclude_if=_is_none)] = None
+    """Of a tool's result: the call that it answers; otherwise absent. Example: call_1"""
+    is_error: Annotated[bool | None, Field(exclude_if=_is_none)] = None
+    """True of a tool's result that says why the call failed, else absent. Example: true"""
+    reasoning: Annotated[str | None, Field(exclude_if=_is_none)] = None
+    """What the assistant wrote to itself: neither graded nor sent back; absent if nothing."""
+    reply: Annotated[ReplyResponse | None, Field(exclude_if=_is_none)] = None
+    """Usage, duration, cost and verdict of a reply of the target; absent of other messages."""
 
     @classmethod
     def of(cls, message: Message, record: ReplyRecord | None = None) -> "MessageResponse":
-        calls = [ToolCallResponse(id=call.id, name=call.name, arguments=call.arguments) for call in message.tool_calls]
-        content = [ContentPartResponse.of(part) for part in message.parts] if message.parts else message.content
-        return cls(
-            role=message.role,
-            content=content,
-            tool_calls=calls or None,
-            tool_call_id=message.tool_call_id,
+        return cls.from_value(
+            message,
+            content=[ContentPartResponse.of(part) for part in message.parts] or message.content,
+            tool_calls=message.tool_calls or None,
             is_error=message.is_error or None,
             reasoning=message.reasoning or None,
-            reply=ReplyResponse.of(record) if record else None,
+            reply=record,
         )
 
     @classmethod
@@ -147,35 +113,23 @@ class MessageResponse(ResponseModel):
 
 
 class SpendResponse(ResponseModel):
-    calls: Annotated[int, Field(description="Number of model calls")]
+    calls: int
+    """Number of model calls."""
     usage: TokenUsageResponse
     cost_usd: CostUsd
-    uncertain_usd: Annotated[
-        float, Field(description="What calls that timed out or gave no answer may have cost besides")
-    ]
-
-    @classmethod
-    def of(cls, spend: Spend) -> "SpendResponse":
-        return cls(
-            calls=spend.calls,
-            usage=TokenUsageResponse.of(spend.usage),
-            cost_usd=spend.cost_usd,
-            uncertain_usd=spend.uncertain_usd,
-        )
+    uncertain_usd: float
+    """What calls that timed out or gave no answer may have cost besides."""
 
 
 class CostByRoleResponse(ResponseModel):
     """This is what the models cost that were called for one purpose."""
 
-    model_config = ConfigDict(from_attributes=True)
-
-    role: Annotated[ModelRole, Field(description="What they were called for; judges include summaries")]
-    calls: Annotated[int, Field(description="Number of their calls; roles without calls are left out")]
-    cost_usd: Annotated[float | None, Field(description="In US dollars; null if a price is unknown")]
-
-    @classmethod
-    def list_of(cls, spending: Spending) -> "list[CostByRoleResponse]":
-        return [cls.model_validate(cost) for cost in spending.by_role]
+    role: ModelRole
+    """What they were called for; judges include summaries."""
+    calls: int
+    """Number of their calls; roles without calls are left out."""
+    cost_usd: float | None
+    """In US dollars; null if a price is unknown."""
 
 
 RoleCosts = Annotated[
@@ -185,85 +139,73 @@ RoleCosts = Annotated[
 
 class ProbeResultResponse(ResponseModel):
     success: bool
-    score: Annotated[float | None, Field(description="From 0 to 1")]
+    """Whether it passed."""
+    score: float | None
+    """From 0 to 1."""
     reason: str | None
-
-    @classmethod
-    def of(cls, result: TranscriptResult) -> "ProbeResultResponse":
-        return cls(success=result.success, score=result.score, reason=result.reason)
 
 
 class VerdictResponse(ReplyVerdictResponse):
     """A judge's decision on success and failure criteria."""
 
-    raw_response: Annotated[str, Field(description="The judge's reply as it was received")]
-
-    @classmethod
-    def of(cls, verdict: Verdict) -> "VerdictResponse":
-        return cls(**vars(verdict))
+    raw_response: str
+    """The judge's reply as it was received."""
 
 
 class UnusableJudgementResponse(ResponseModel):
     """A judge gave this reply in place of a verdict."""
 
-    problem: Annotated[str, Field(description="What is wrong with the reply")]
-    reply: Annotated[str, Field(description="The last reply, at most 2,000 characters of it")]
+    problem: str
+    """What is wrong with the reply. Example: pass: Field required"""
+    reply: str
+    """The last reply, at most 2,000 characters of it.
+
+    Example: "{\\"score\\": 0.9, \\"reason\\": \\"It explains the limit.\\"}"
+    """
+
+
+def _part(result: AssertionResult | dict[str, Any]) -> dict[str, Any]:
+    return result if isinstance(result, dict) else encode(result)
 
 
 class AssertionResultResponse(ResponseModel):
     type: str
-    passed: Annotated[bool | None, Field(description="Null if it could not be computed; `error` then says why")]
-    score: Annotated[float | None, Field(description="From 0 to 1")]
+    """Type of the assertion; see docs/assertions.md. Example: contains"""
+    passed: bool | None
+    """Null if it could not be computed; `error` then says why. Example: true"""
+    score: float | None
+    """From 0 to 1."""
     reason: str
     weight: float
+    """Weight of the result in the score. Example: 1.0"""
     metric: str | None
-    tag: Annotated[str | None, Field(description="Failure category")]
+    """Example: brevity"""
+    tag: str | None
+    """Failure category."""
     error: str | None
-    source: Annotated[str, Field(description="`cupel`, or `external` for an external evaluator")]
-    parts: Annotated[list[dict[str, Any]], Field(description="Results of the members of an assertion set")]
-    cause: Annotated[
-        UnscoredCauseResponse | None,
-        Field(
-            description="Why it could not be computed; null if it was",
-        ),
-    ]
+    source: str
+    """`cupel`, or `external` for an external evaluator. Example: cupel"""
+    parts: list[Annotated[dict[str, Any], BeforeValidator(_part)]]
+    """Results of the members of an assertion set. Example: []"""
+    cause: UnscoredCauseResponse | None
+    """Why it could not be computed; null if it was."""
 
-    unusable_reply: Annotated[
-        UnusableJudgementResponse | None,
-        Field(exclude_if=_is_none, description="Set if the error is an unusable reply of the judge; otherwise absent"),
-    ] = None
-
-    @classmethod
-    def of(cls, result: AssertionResult) -> "AssertionResultResponse":
-        fields = {name: value for name, value in vars(result).items() if name not in ("judge_reply", "cause")}
-        cause = UnscoredCauseResponse.of(result.cause) if result.cause else None
-        unusable = UnusableJudgementResponse(**result.unusable_reply._asdict()) if result.unusable_reply else None
-        return cls(
-            **{**fields, "parts": [encode(part) for part in result.parts], "unusable_reply": unusable}, cause=cause
-        )
+    unusable_reply: Annotated[UnusableJudgementResponse | None, Field(exclude_if=_is_none)] = None
+    """Set if the error is an unusable reply of the judge; otherwise absent."""
 
 
 class ScoringResponse(ResponseModel):
-    success: Annotated[
-        bool | None, Field(description="Null if a weighted result could not be computed, or if there is no result")
-    ]
-    score: Annotated[float | None, Field(description="From 0 to 1")]
+    success: bool | None
+    """Null if a weighted result could not be computed, or if there is no result."""
+    score: float | None
+    """From 0 to 1."""
     reason: str
     results: list[AssertionResultResponse]
-    tags: Annotated[list[str], Field(description="Failure categories")]
+    """Result of each assertion."""
+    tags: list[str]
+    """Failure categories."""
     metrics: dict[str, float]
-    evaluator_note: Annotated[str | None, Field(description="Why the external evaluator's result is missing")]
-    left_out_checks: LeftOutCounts
-
-    @classmethod
-    def of(cls, scoring: Scoring) -> "ScoringResponse":
-        return cls(
-            success=scoring.success,
-            score=scoring.score,
-            reason=scoring.reason,
-            results=[AssertionResultResponse.of(result) for result in scoring.results],
-            tags=list(scoring.tags),
-            metrics=dict(scoring.metrics),
-            evaluator_note=scoring.evaluator_note,
-            left_out_checks=dict(scoring.left_out),
-        )
+    """Scores by the name of their metric. Example: {"brevity": 0.95}"""
+    evaluator_note: str | None
+    """Why the external evaluator's result is missing. Example: the evaluator returned no score"""
+    left_out_checks: Annotated[LeftOutCounts, read_from("left_out")]

@@ -61,14 +61,12 @@ Metadata = Annotated[dict[Label, RunMetadataValue], AfterValidator(_bounded), Fi
 class LabelFields(RequestModel):
     """What people call the run; without effect on it."""
 
-    name: Annotated[RunName | None, Field(description="Need not be unique")] = None
-    tags: Annotated[
-        list[Label] | None, Field(max_length=MAX_TAGS, description="Words to find runs by, without an order")
-    ] = None
-    metadata: Annotated[
-        Metadata | None,
-        Field(description="Your own data about the run, such as a commit"),
-    ] = None
+    name: RunName | None = None
+    """Need not be unique."""
+    tags: Annotated[list[Label] | None, Field(max_length=MAX_TAGS)] = None
+    """Words to find runs by, without an order."""
+    metadata: Metadata | None = None
+    """Your own data about the run, such as a commit."""
 
     def labels(self) -> LabelChanges:
         """A null `name` is an empty one: it removes the name that there may be."""

@@ -1,6 +1,5 @@
 """Requests that estimate, start, repeat and continue runs, and what a start returns."""
 
-from dataclasses import replace
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
@@ -38,10 +37,12 @@ from cupel_core.contract.parameters import (
 from cupel_core.contract.run_labels import LabelFields
 from cupel_core.contract.runs import RunResponse, WritesReport
 from cupel_core.domain.estimates.run_estimate import RunEstimate
-from cupel_core.domain.runs.run import Priority, Progress, Run
+from cupel_core.domain.limits.scale_runs import MAX_COUNT
+from cupel_core.domain.runs.priority import Priority
+from cupel_core.domain.runs.run import Progress, Run
 from cupel_core.domain.runs.run_spend import RunSpend
 from cupel_core.domain.runs.settings import MAX_REPEATS, RunSettings, names_of
-from cupel_core.domain.runs.spec import PlaygroundSpec, RunSpec
+from cupel_core.domain.runs.spec import PlaygroundRunSpec, RerunSpec, RunSpec
 from cupel_core.domain.runs.views import RunView
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
@@ -50,9 +51,10 @@ Repeats = Annotated[
     int,
     Field(strict=True, ge=1, le=MAX_REPEATS, description="Conversations of each target with each scenario and persona"),
 ]
+ScaleRunCount = Annotated[int, Field(strict=True, ge=1, le=MAX_COUNT)]
 ExperimentId = Annotated[Id | None, Field(description="The experiment that groups this run with others")]
 _MAY_BE_NULL = ("experiment_id", "max_budget_usd")
-"""Fields of a rerun in which null replaces what the run has."""
+"""In these fields of a rerun's request, null replaces what the run has."""
 GRADER_FIELDS = (
     *("judge_model", "persona_model", "embedding_model", "evaluator_url", "summarizer_model"),
     "judge_max_output_tokens",
@@ -62,10 +64,10 @@ GRADER_FIELDS = (
 class CallOptions(RequestModel):
     """How the targets are called."""
 
-    temperature: Annotated[Temperature | None, Field(description="Short for `params.temperature`")] = None
-    params: Annotated[Parameters, Field(description="Parameters of every target that knows them")] = with_defaults(
-        ModelParametersInput
-    )
+    temperature: Temperature | None = None
+    """Short for `params.temperature`."""
+    params: Parameters = with_defaults(ModelParametersInput)
+    """Parameters of every target that knows them."""
     max_attempts: MaxAttempts | None = None
     retry_delay_seconds: RetryDelay | None = None
     call_timeout_seconds: CallTimeout | None = None
@@ -85,10 +87,10 @@ class CallOptions(RequestModel):
 class ProfileChoice(RequestModel):
     """The operation profile through which every turn of the probes goes."""
 
-    profile_id: Annotated[Id | None, Field(description="An operation profile; see docs/pipeline.md")] = None
-    profile_version: Annotated[
-        int | None, Field(strict=True, ge=1, description="Version of the profile; defaults to the newest")
-    ] = None
+    profile_id: Id | None = None
+    """An operation profile; see docs/pipeline.md."""
+    profile_version: Annotated[int | None, Field(strict=True, ge=1)] = None
+    """Version of the profile; defaults to the newest."""
 
     @model_validator(mode="after")
     def _has_profile_of_version(self) -> Self:
@@ -104,19 +106,17 @@ class RunConfigInput(CallOptions, ProfileChoice):
     max_turns: Count100 | None = None
     max_concurrency: MaxConcurrency | None = None
     stagger_ms: StaggerMs | None = None
-    judge_model: Annotated[ModelId | None, Field(description="Model that judges criteria and assertions")] = None
-    persona_model: Annotated[
-        ModelId | None, Field(description="Model that simulates the user; defaults to the judge model")
-    ] = None
-    embedding_model: Annotated[ModelId | None, Field(description="Model for assertions of type `similar`")] = None
-    evaluator_url: Annotated[
-        CompleteUrl | None,
-        Field(description="http(s) URL, without credentials, of the evaluator called for each transcript"),
-    ] = None
+    judge_model: ModelId | None = None
+    """Model that judges criteria and assertions."""
+    persona_model: ModelId | None = None
+    """Model that simulates the user; defaults to the judge model."""
+    embedding_model: ModelId | None = None
+    """Model for assertions of type `similar`."""
+    evaluator_url: CompleteUrl | None = None
+    """http(s) URL, without credentials, of the evaluator called for each transcript."""
 
-    summarizer_model: Annotated[
-        ModelId | None, Field(description="Model that writes the summaries of the run's reports; null for the judge")
-    ] = None
+    summarizer_model: ModelId | None = None
+    """Model that writes the summaries of the run's reports; null for the judge."""
     judge_max_output_tokens: OutputTokens | None = None
 
     def settings(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class RunConfigInput(CallOptions, ProfileChoice):
         }
 
 
-def _settings(request: "CreateRun | EvalRunFields") -> dict[str, Any]:
+def _settings(request: "CreateRun | EvalRunFields | RerunRun") -> dict[str, Any]:
     """The values of the fields of `RunSettings` that a start sets."""
     return {**same_fields(request, names_of(RunSettings)), **request.config.settings(), "labels": request.labels()}
 
@@ -154,17 +154,18 @@ class CreateRun(LabelFields, BudgetFields):
     )
 
     definition_id: Id
-    definition_version: Annotated[
-        int | None, Field(strict=True, ge=1, description="Version of the definition; defaults to the latest")
-    ] = None
+    definition_version: Annotated[int | None, Field(strict=True, ge=1)] = None
+    """Version of the definition; defaults to the latest."""
     models: Models | None = None
     targets: Targets | None = None
-    sample_percentage: Percentage = 100
-    sample_seed: Annotated[Seed | None, Field(description="Seed of the sample; chosen at random if omitted")] = None
-    priority: Priority = Priority.NORMAL
+    sample_percentage: Percentage = RunSpec.sample_percentage
+    sample_seed: Seed | None = None
+    """Seed of the sample; chosen at random if omitted."""
+    priority: Priority = RunSettings.priority
     experiment_id: ExperimentId = None
-    repeats: Repeats = 1
-    report: WritesReport = False
+    repeats: Repeats = RunSettings.repeats
+    report: WritesReport = RunSettings.report
+    """Example: true"""
     config: RunConfigInput = with_defaults(RunConfigInput)
 
     @model_validator(mode="after")
@@ -190,8 +191,8 @@ class EstimateRun(CreateRun):
 class EvalRunFields(LabelFields, BudgetFields):
     """Of runs of evals and of the playground."""
 
-    priority: Priority = Priority.NORMAL
-    repeats: Repeats = 1
+    priority: Priority = RunSettings.priority
+    repeats: Repeats = RunSettings.repeats
     experiment_id: ExperimentId = None
     config: RunConfigInput = with_defaults(RunConfigInput)
 
@@ -202,7 +203,8 @@ class EvalRunFields(LabelFields, BudgetFields):
 class CreateEvalRun(EvalRunFields):
     model_config = example({"priority": "HIGH", "repeats": 3})
 
-    report: WritesReport = False
+    report: WritesReport = RunSettings.report
+    """Example: true"""
 
 
 class EstimateEvalRun(CreateEvalRun):
@@ -224,18 +226,21 @@ class CreatePlaygroundRun(EvalRunFields):
     scenario_id: Id
     connector_id: Id | None = None
     model: ModelId | None = None
-    target: Annotated[TargetInput | None, Field(description="A target with parameters")] = None
-    persona_id: Annotated[Id | None, Field(description="Persona; a generic user if omitted")] = None
-    definition_id: Annotated[Id | None, Field(description="Required only if a fork shares the scenario")] = None
+    target: TargetInput | None = None
+    """A target with parameters."""
+    persona_id: Id | None = None
+    """Persona; a generic user if omitted."""
+    definition_id: Id | None = None
+    """Required only if a fork shares the scenario."""
 
     @model_validator(mode="after")
     def _has_one_target(self) -> "CreatePlaygroundRun":
         require_one(self, "target", "connector_id", "model")
         return self
 
-    def playground(self) -> PlaygroundSpec:
+    def spec(self) -> PlaygroundRunSpec:
         target = self.target.target() if self.target else target_of(self.model, self.connector_id)
-        return PlaygroundSpec(self.scenario_id, target, self.persona_id, self.definition_id)
+        return PlaygroundRunSpec(self.scenario_id, target, self.persona_id, self.definition_id, **_settings(self))
 
 
 class RerunRun(LabelFields, BudgetFields):
@@ -252,6 +257,7 @@ class RerunRun(LabelFields, BudgetFields):
     repeats: Repeats | None = None
     experiment_id: ExperimentId = None
     report: WritesReport | None = None
+    """Example: true"""
     config: RunConfigInput = with_defaults(RunConfigInput)
 
     @model_validator(mode="after")
@@ -259,19 +265,17 @@ class RerunRun(LabelFields, BudgetFields):
         forbid_both(self, "models", "targets")
         return self
 
-    def apply_to(self, spec: RunSpec) -> RunSpec:
-        """The specification of the rerun from that of a run with the same configuration."""
-        own = self.model_fields_set - {"config", "models", *LabelFields.model_fields}
-        given = {name: getattr(self, name) for name in own}
-        given["targets"] = targets_of(self.models, self.targets) or None
-        config = {name: getattr(self.config, name) for name in self.config.model_fields_set - {"temperature"}}
-        config["params"] = {**spec.params, **self.config.parameters()}
-        graders = {name: config.pop(name) for name in list(config) if hasattr(spec.grader_config, name)}
-        if "evaluator_url" in graders:
-            graders["evaluator_headers_version"] = None
-        kept = {name: value for name, value in given.items() if value is not None or name in _MAY_BE_NULL}
-        graders_of_rerun = replace(spec.grader_config, **graders)
-        return replace(spec, **kept, **config, grader_config=graders_of_rerun, labels=self.labels())
+    def spec(self, run_id: str) -> RerunSpec:
+        given = {
+            *(name for name in self.model_fields_set if getattr(self, name) is not None or name in _MAY_BE_NULL),
+            *(name for name in self.config.model_fields_set if name != "params"),
+        }
+        return RerunSpec(
+            run_id,
+            targets_of(self.models, self.targets),
+            tuple(sorted(given.intersection((*names_of(RunSettings), *GRADER_FIELDS)))),
+            **{name: value for name, value in _settings(self).items() if value is not None},
+        )
 
 
 class EstimateRetry(RequestModel):
@@ -279,11 +283,10 @@ class EstimateRetry(RequestModel):
 
     model_config = example({"model": "openai/gpt-6.1-terra"})
 
-    model: Annotated[
-        TargetName | None,
-        Field(description="Retry only probes of the target with this id, or of this model"),
-    ] = None
-    probe_index: Annotated[int | None, Field(strict=True, ge=0, description="Retry only this probe")] = None
+    model: TargetName | None = None
+    """Retry only probes of the target with this id, or of this model."""
+    probe_index: Annotated[int | None, Field(strict=True, ge=0)] = None
+    """Retry only this probe."""
 
 
 class RetryRun(EstimateRetry):
@@ -293,7 +296,8 @@ class RetryRun(EstimateRetry):
 class EstimateExpansion(RequestModel):
     model_config = example({"samplePercentage": 50})
 
-    sample_percentage: Annotated[Percentage, Field(description="Must be higher than the run's")]
+    sample_percentage: Percentage
+    """Must be higher than the run's."""
 
 
 class ExpandRun(EstimateExpansion):
@@ -302,11 +306,11 @@ class ExpandRun(EstimateExpansion):
 
 class RunStartedResponse(ResponseModel):
     run: RunResponse
-    job_count: Annotated[int, Field(description="Number of probes of the run")]
-    estimate: Annotated[
-        EstimateResponse | None,
-        Field(description="What it is expected to cost; null only if the request is repeated after the run was erased"),
-    ]
+    """The run, as it was at its start."""
+    job_count: int
+    """Number of probes of the run."""
+    estimate: EstimateResponse | None
+    """What it is expected to cost; null only if the request is repeated after the run was erased."""
 
     @classmethod
     def of(cls, run: Run, job_count: int, estimate: RunEstimate | None, price_list: str) -> "RunStartedResponse":

@@ -3,17 +3,14 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import Field
-
 from cupel_core.contract.analysis import (
     Extrapolated,
     GroupEstimateResponse,
     OperatingFiguresResponse,
     RunSampleResponse,
-    extrapolated_response,
 )
 from cupel_core.contract.columns import ColumnFields
-from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.common import ResponseModel, read_from
 from cupel_core.contract.left_out_checks import LeftOutCounts
 from cupel_core.contract.results import RetryHelps
 from cupel_core.contract.unscored import UnscoredReasonResponse, UnscoredReasons
@@ -28,55 +25,62 @@ class ErrorReasonResponse(ResponseModel):
     """Why probes are errored."""
 
     code: str
-    count: Annotated[int, Field(description="Errored probes with this code")]
-    probe_index: Annotated[int, Field(description="Of the first of them")]
-    example: Annotated[str | None, Field(description="Its message; null if it is not among those that are read")]
+    """Example: timeout"""
+    count: int
+    """Errored probes with this code."""
+    probe_index: int
+    """Of the first of them."""
+    example: str | None
+    """Its message; null if it is not among those that are read. Example: no answer within 60 s"""
     retry_helps: RetryHelps
+    """Example: true"""
 
 
 class OmittedParameterResponse(ResponseModel):
     """A parameter that was not sent, because the model refuses it or its provider does not have it."""
 
-    name: Annotated[RequestParameter, Field(description="As in `omittedParameters` of a transcript")]
-    answers: Annotated[int, Field(description="Completed probes without it")]
+    name: RequestParameter
+    """As in `omittedParameters` of a transcript."""
+    answers: int
+    """Completed probes without it. Example: 12"""
 
 
 class ColumnResultsResponse(ColumnFields):
     """What one target, asked by one prompt, achieved, took and cost."""
 
-    probes: Annotated[int, Field(description="That the run has of it")]
-    estimate: Annotated[GroupEstimateResponse, Field(description="Its figures")]
+    probes: int
+    """That the run has of it."""
+    estimate: GroupEstimateResponse
+    """Its figures."""
     extrapolated: Extrapolated
-    unscored: Annotated[int, Field(description="Completed probes of which a weighted assertion could not be computed")]
-    cut_answers: Annotated[int, Field(description="Completed probes whose last answer was cut by a limit of tokens")]
-    partly_checked: Annotated[int, Field(description="Completed probes of scenarios whose import left out checks")]
+    unscored: Annotated[int, read_from("totals.unscored")]
+    """Completed probes of which a weighted assertion could not be computed."""
+    cut_answers: Annotated[int, read_from("totals.cut")]
+    """Completed probes whose last answer was cut by a limit of tokens. Example: 0"""
+    partly_checked: Annotated[int, read_from("totals.partly_checked")]
+    """Completed probes of scenarios whose import left out checks. Example: 0"""
     left_out_checks: LeftOutCounts
-    omitted_parameters: Annotated[
-        list[OmittedParameterResponse],
-        Field(description="What was left out of its requests; the most frequent first"),
-    ]
-    tokens: Annotated[int, Field(description="Of the target's calls, in and out")]
-    operations: Annotated[OperatingFiguresResponse, Field(description="What its probes took and cost")]
-    errors: Annotated[list[ErrorReasonResponse], Field(description="The most frequent first")]
+    omitted_parameters: list[OmittedParameterResponse]
+    """What was left out of its requests; the most frequent first."""
+    tokens: Annotated[int, read_from("totals.tokens")]
+    """Of the target's calls, in and out. Example: 6200"""
+    operations: OperatingFiguresResponse
+    """What its probes took and cost."""
+    errors: list[ErrorReasonResponse]
+    """The most frequent first."""
     unscored_reasons: UnscoredReasons
 
     @classmethod
     def of(cls, found: ColumnResults, messages: Mapping[int, str]) -> "ColumnResultsResponse":
-        return cls(
+        return cls.from_value(
+            found,
             **cls.fields_of_column(found.column),
-            probes=found.probes,
-            estimate=GroupEstimateResponse.model_validate(found.estimate),
-            extrapolated=extrapolated_response(found.extrapolated),
-            unscored=found.totals.unscored,
-            cut_answers=found.totals.cut,
-            partly_checked=found.totals.partly_checked,
             left_out_checks=dict(found.totals.left_out.most_common()),
             omitted_parameters=[
                 OmittedParameterResponse(name=RequestParameter(name), answers=count)
                 for name, count in sorted(found.totals.omitted.items(), key=lambda each: (-each[1], each[0]))
             ],
-            tokens=found.totals.tokens,
-            operations=OperatingFiguresResponse.model_validate(OperatingFigures.of(found.totals)),
+            operations=OperatingFigures.of(found.totals),
             errors=_reasons(found.totals, messages),
             unscored_reasons=UnscoredReasonResponse.list_of(found.totals.unscored_causes, messages),
         )
@@ -99,26 +103,25 @@ def _reasons(totals: ColumnTotals, messages: Mapping[int, str]) -> list[ErrorRea
 class RunResultsResponse(ResponseModel):
     """A row per target and prompt, from the outcomes so far."""
 
-    run_id: str
-    status: RunStatus
-    total: Annotated[int, Field(description="Probes of the run")]
-    recorded: Annotated[int, Field(description="Probes with an outcome")]
-    counted: Annotated[int, Field(description="Outcomes that the rows are computed from")]
-    is_complete: Annotated[
-        bool, Field(description="Whether these are all of them; if not, the next request counts more")
-    ]
-    sample: Annotated[RunSampleResponse, Field(description="Which part of the scenarios the run has")]
-    columns: Annotated[list[ColumnResultsResponse], Field(description="By target, then by prompt")]
+    run_id: Annotated[str, read_from("run.id")]
+    status: Annotated[RunStatus, read_from("run.status")]
+    total: Annotated[int, read_from("run.plan.total")]
+    """Probes of the run."""
+    recorded: int
+    """Probes with an outcome. Example: 72"""
+    counted: int
+    """Outcomes that the rows are computed from. Example: 72"""
+    is_complete: bool
+    """Whether these are all of them; if not, the next request counts more."""
+    sample: RunSampleResponse
+    """Which part of the scenarios the run has."""
+    columns: list[ColumnResultsResponse]
+    """By target, then by prompt."""
 
     @classmethod
     def of(cls, found: RunResults) -> "RunResultsResponse":
-        return cls(
-            run_id=found.run.id,
-            status=found.run.status,
-            total=found.run.plan.total,
-            recorded=found.recorded,
+        return cls.from_value(
+            found,
             counted=sum(column.estimate.probes for column in found.columns),
-            is_complete=found.is_complete,
-            sample=RunSampleResponse.model_validate(found.sample),
             columns=[ColumnResultsResponse.of(column, found.messages) for column in found.columns],
         )

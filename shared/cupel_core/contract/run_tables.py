@@ -4,96 +4,94 @@ from typing import Annotated
 
 from pydantic import Field
 
-from cupel_core.contract.common import ResponseModel
-from cupel_core.domain.runs.case_view import CaseView
-from cupel_core.domain.runs.excerpts import MAX_CHARACTERS, Excerpt
-from cupel_core.domain.runs.probe_columns import MAX_NAMES, ProbeColumns
+from cupel_core.contract.common import ResponseModel, read_from
+from cupel_core.domain.runs.excerpts import MAX_CHARACTERS
+from cupel_core.domain.runs.probe_columns import MAX_NAMES
 
 
 class ProbeColumnsResponse(ResponseModel):
     """Lists of the same length, with an entry per probe. An entry is null where the probe has no such figure."""
 
     run_id: str
-    first_index: Annotated[int, Field(description="Index of the first probe; the others follow")]
-    is_final: Annotated[
-        bool, Field(description="Whether the run has ended: only a retry, expansion or correction changes the block")
-    ]
-    column: Annotated[list[int], Field(description="Position among the columns of the run's results")]
-    case: Annotated[list[int], Field(description="Position among the cases of the run")]
-    repeat: Annotated[list[int], Field(description="Number of the repeat, from 0")]
-    completed: Annotated[
-        list[bool | None], Field(description="True with a transcript, false if errored, null without an outcome")
-    ]
-    success: Annotated[list[bool | None], Field(description="The result; null if there is none")]
-    score: Annotated[list[float | None], Field(description="Of the result, from 0 to 1")]
-    decision: Annotated[list[str | None], Field(description="Decision code")]
-    tags: Annotated[list[list[int]], Field(description="Tags of failed assertions, as positions in `tagNames`")]
-    failed_checks: Annotated[list[list[int]], Field(description="Failed assertions, as positions in `checkNames`")]
-    turns: Annotated[list[int | None], Field(description="Main model calls")]
-    input_tokens: Annotated[list[int | None], Field(description="Of the target's calls")]
-    output_tokens: Annotated[list[int | None], Field(description="Of the target's calls")]
-    duration_ms: Annotated[list[int | None], Field(description="Of the target's calls, without waiting")]
-    cost_usd: Annotated[list[float | None], Field(description="Of all its calls; null if a price is unknown")]
-    error_code: Annotated[list[str | None], Field(description="Of errored probes")]
+    first_index: Annotated[int, read_from("indexes.start")]
+    """Index of the first probe; the others follow. Example: 21"""
+    is_final: bool
+    """Whether the run has ended: only a retry, expansion or correction changes the block. Example: true"""
+    column: list[int]
+    """Position among the columns of the run's results. Example: [0, 0, 0]"""
+    case: list[int]
+    """Position among the cases of the run. Example: [7, 7, 7]"""
+    repeat: list[int]
+    """Number of the repeat, from 0. Example: [0, 1, 2]"""
+    completed: list[bool | None]
+    """True with a transcript, false if errored, null without an outcome. Example: [true, true, false]"""
+    success: list[bool | None]
+    """The result; null if there is none. Example: [true, false, null]"""
+    score: list[float | None]
+    """Of the result, from 0 to 1. Example: [0.9, 0.2, null]"""
+    decision: list[str | None]
+    """Decision code. Example: ["4", "2", null]"""
+    tags: list[list[int]]
+    """Tags of failed assertions, as positions in `tagNames`. Example: [[], [0], []]"""
+    failed_checks: list[list[int]]
+    """Failed assertions, as positions in `checkNames`. Example: [[], [0], []]"""
+    turns: list[int | None]
+    """Main model calls. Example: [1, 1, null]"""
+    input_tokens: list[int | None]
+    """Of the target's calls. Example: [412, 412, null]"""
+    output_tokens: list[int | None]
+    """Of the target's calls. Example: [96, 120, null]"""
+    duration_ms: list[int | None]
+    """Of the target's calls, without waiting. Example: [1840, 2015, null]"""
+    cost_usd: list[float | None]
+    """Of all its calls; null if a price is unknown. Example: [0.0042, 0.0039, 0.0]"""
+    error_code: list[str | None]
+    """Of errored probes. Example: [null, null, "timeout"]"""
     tag_names: Annotated[list[str], Field(description=f"At most {MAX_NAMES}; further tags are left out")]
+    """Example: ["policy"]"""
     check_names: Annotated[list[str], Field(description=f"At most {MAX_NAMES}; further assertions are left out")]
-
-    @classmethod
-    def of(cls, run_id: str, columns: ProbeColumns, *, is_final: bool) -> "ProbeColumnsResponse":
-        fields = {name: value for name, value in vars(columns).items() if name != "indexes"}
-        return cls(run_id=run_id, first_index=columns.indexes.start, is_final=is_final, **fields)
+    """Example: ["llm-rubric"]"""
 
 
 class ProbeExcerptResponse(ResponseModel):
-    index: Annotated[int, Field(description="Of the probe")]
+    index: Annotated[int, read_from("probe_index")]
+    """Of the probe."""
     answer: Annotated[
         str | None,
         Field(description=f"The last answer, at most {MAX_CHARACTERS} characters; null if errored, deleted or expired"),
     ]
-    reason: Annotated[
-        str | None, Field(description="Of the result or the decision, or the error's message; as long as that")
-    ]
-    content_available: Annotated[bool, Field(description="False once the conversation was deleted or has expired")]
-
-    @classmethod
-    def of(cls, excerpt: Excerpt) -> "ProbeExcerptResponse":
-        return cls(
-            index=excerpt.probe_index,
-            answer=excerpt.answer,
-            reason=excerpt.reason,
-            content_available=excerpt.is_content_available,
-        )
+    """Example: You can return it within 30 days."""
+    reason: str | None
+    """Of the result or the decision, or the error's message; as long as that."""
+    content_available: Annotated[bool, read_from("is_content_available")]
+    """False once the conversation was deleted or has expired. Example: true"""
 
 
 class ProbeExcerptListResponse(ResponseModel):
-    items: Annotated[list[ProbeExcerptResponse], Field(description="Without probes that have no outcome")]
+    items: list[ProbeExcerptResponse]
+    """Without probes that have no outcome."""
 
 
 class ProbeMatchesResponse(ResponseModel):
-    indexes: Annotated[list[int], Field(description="Probes whose conversation has all words, ascending")]
-    next_index: Annotated[int | None, Field(description="`first` of the next request; null at the end of the run")]
+    indexes: list[int]
+    """Probes whose conversation has all words, ascending. Example: [21, 22]"""
+    next_index: int | None
+    """`first` of the next request; null at the end of the run. Example: 1000"""
 
 
 class CaseNameResponse(ResponseModel):
-    index: Annotated[int, Field(description="Position among the cases of the run, from 0")]
+    index: int
+    """Position among the cases of the run, from 0."""
     scenario_id: str
-    scenario_name: Annotated[str | None, Field(description="Null only if the run's snapshot is gone")]
+    scenario_name: str | None
+    """Null only if the run's snapshot is gone."""
     persona_id: str | None
     persona_name: str | None
-    dimensions: Annotated[dict[str, float], Field(description="The scenario's score by dimension")]
-
-    @classmethod
-    def of(cls, index: int, case: CaseView) -> "CaseNameResponse":
-        return cls(
-            index=index,
-            scenario_id=case.scenario_id,
-            scenario_name=case.scenario_name,
-            persona_id=case.persona_id,
-            persona_name=case.persona_name,
-            dimensions=dict(case.dimensions),
-        )
+    dimensions: dict[str, float]
+    """The scenario's score by dimension."""
 
 
 class CaseNameListResponse(ResponseModel):
     items: list[CaseNameResponse]
-    next_index: Annotated[int | None, Field(description="`first` of the next request; null after the last case")]
+    next_index: int | None
+    """`first` of the next request; null after the last case. Example: 1000"""

@@ -1,20 +1,19 @@
 """Runs, their probes and their events."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import Field, PrivateAttr
 
 from cupel_core.contract.budgets import BudgetUseResponse, ExhaustedBudget
 from cupel_core.contract.columns import ColumnFields, PromptId, TargetId, TargetResponse
-from cupel_core.contract.common import ResponseModel, Time, same_fields
-from cupel_core.contract.estimates import EstimateIntervalResponse, StartEstimate
+from cupel_core.contract.common import ResponseModel, Time, read_from
+from cupel_core.contract.estimates import StartEstimate
 from cupel_core.contract.fields import Flag
-from cupel_core.contract.results import CostByRoleResponse, CostUsd, ProbeResultResponse, RoleCosts, SpendResponse
+from cupel_core.contract.results import CostUsd, ProbeResultResponse, RoleCosts, SpendResponse
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.estimates.intervals import EstimateInterval
-from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.labels import MetadataValue
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import (
@@ -22,13 +21,11 @@ from cupel_core.domain.runs.run import (
     Priority,
     ProbeStatus,
     Run,
-    RunEvent,
     RunEventType,
     RunStatus,
     StarterType,
 )
-from cupel_core.domain.runs.run_spend import Cost, RunSpend
-from cupel_core.domain.runs.transcripts import ProbeError
+from cupel_core.domain.runs.run_spend import RunSpend
 from cupel_core.domain.runs.views import ProbeView, RunView
 from cupel_core.domain.scoring.default_evaluators import EvaluatorName, EvaluatorStatus
 
@@ -42,72 +39,78 @@ TriesRevisedPrompt = Annotated[
 
 
 class RunConfigResponse(ResponseModel):
-    models: Annotated[list[str], Field(description="The models of its targets, each once")]
-    targets: list[TargetResponse]
-    prompt_ids: Annotated[list[str], Field(description="The definition's prompts; empty if it has none")]
+    models: list[str]
+    """The models of its targets, each once."""
+    targets: Annotated[list[TargetResponse], read_from("plan.targets")]
+    prompt_ids: Annotated[list[str], read_from("plan.prompt_ids")]
+    """The definition's prompts; empty if it has none. Example: ["plain", "polite"]"""
     sample_percentage: int
+    """Example: 10"""
     sample_seed: int
-    repeats: int
-    temperature: Annotated[float | None, Field(description="That of `params`")]
-    params: Annotated[dict[str, Any], Field(description="Of every target that knows them and has none of its own")]
+    """Seed of the sample: same version, seed and percentage give the same scenarios. Example: 17"""
+    repeats: Annotated[int, read_from("plan.repeats")]
+    temperature: float | None
+    """That of `params`."""
+    params: dict[str, Any]
+    """Of every target that knows them and has none of its own."""
     max_attempts: int | None
     retry_delay_seconds: float | None
+    """Longest wait before the second attempt of a call; null for the default."""
     call_timeout_seconds: float | None
+    """Timeout of one call to a target; null for the default."""
     max_turns: int | None
     max_concurrency: int | None
     stagger_ms: list[int] | None
     profile_id: str | None = None
     profile_version: int | None = None
+    """Version of the profile; null without one."""
     judge_model: str | None
     persona_model: str | None
     embedding_model: str | None
     evaluator_url: str | None
-    summarizer_model: Annotated[
-        str | None, Field(description="Model that writes the summaries of its reports; null for the judge")
-    ] = None
+    summarizer_model: str | None = None
+    """Model that writes the summaries of its reports; null for the judge."""
     judge_max_output_tokens: int | None = None
-    evaluators: Annotated[
-        dict[EvaluatorName, EvaluatorStatus],
-        Field(description="Of a scale run: whether each default evaluator runs, or why not; empty for other runs"),
-    ]
-    definition_snapshot: Annotated[
-        dict[str, Any] | None,
-        Field(description="The definition's content at the run's start; null in lists and for a run just started"),
-    ]
-    price_list: Annotated[
-        str | None,
-        Field(
-            description="The list that prices came from at the run's start, unless the workspace had its own; null in "
-            "lists and for a run just started"
-        ),
-    ]
+    evaluators: dict[EvaluatorName, EvaluatorStatus]
+    """Of a scale run: whether each default evaluator runs, or why not; empty for other runs.
+
+    Example: {"goal": "active", "refusal": "active", "format": "no_format", "toxicity": "active"}
+    """
+    definition_snapshot: dict[str, Any] | None
+    """The definition's content at the run's start; null in lists and for a run just started.
+
+    Example: {"system": "You are a support agent of an online shop."}
+    """
+    price_list: str | None
+    """The list that prices came from at the run's start, unless the workspace had its own; null in lists and for a run
+    just started.
+
+    Example: genai-prices 0.2.3
+    """
 
     @classmethod
     def of(cls, view: RunView) -> "RunConfigResponse":
         run = view.run
-        own = {
-            "models": list(run.models),
-            "targets": [TargetResponse.of(target) for target in run.plan.targets],
-            "prompt_ids": list(run.plan.prompt_ids),
-            "repeats": run.plan.repeats,
-            "temperature": run.params.get("temperature"),
-            "profile_id": run.profile.id if run.profile else None,
-            "profile_version": run.profile.version if run.profile else None,
-        }
-        copied = {
-            name: value
-            for each in (run, run.grader_config, view)
-            for name, value in same_fields(each, cls.model_fields).items()
-        }
-        return cls.model_validate({**copied, **own})
+        return cls.from_value(
+            run,
+            **vars(run.grader_config),
+            temperature=run.params.get("temperature"),
+            profile_id=run.profile.id if run.profile else None,
+            profile_version=run.profile.version if run.profile else None,
+            definition_snapshot=view.definition_snapshot,
+            price_list=view.price_list,
+        )
 
 
 class RunProgressResponse(ResponseModel):
     """Numbers of probes."""
 
     total: int
+    """Planned probes."""
     completed: int
-    failed: Annotated[int, Field(description="Probes that ended in an infrastructure error")]
+    """Probes with a transcript."""
+    failed: int
+    """Probes that ended in an infrastructure error. Example: 2"""
 
 
 class ModelSpendResponse(ResponseModel):
@@ -116,18 +119,9 @@ class ModelSpendResponse(ResponseModel):
     model: str
     target_id: TargetId
     prompt_id: PromptId
-    cost_usd: CostUsd
-    priced_usd: Annotated[float, Field(description="The part of it whose price is known, in USD")]
-
-    @classmethod
-    def of(cls, column: Column, cost: Cost) -> "ModelSpendResponse":
-        return cls(
-            model=column.target.model,
-            target_id=column.target.id,
-            prompt_id=column.prompt_id,
-            cost_usd=cost.known_usd,
-            priced_usd=cost.priced_usd,
-        )
+    cost_usd: Annotated[CostUsd, read_from("known_usd")]
+    priced_usd: float
+    """The part of it whose price is known, in USD."""
 
 
 class RunSpendResponse(ResponseModel):
@@ -135,27 +129,27 @@ class RunSpendResponse(ResponseModel):
     sum of `totalSpend.costUsd` over its transcripts and errors, also those of earlier attempts, and of what the
     conversations have cost that a pause or a cancellation has interrupted."""
 
-    cost_usd: CostUsd
-    priced_usd: Annotated[float, Field(description="The part of it whose price is known, in USD")]
-    lost_usd: Annotated[
-        float,
-        Field(
-            description="Spent besides, in USD, on outcomes that do not count: the second one of a probe that two "
-            "workers ran after a fault, and errors that came too late for a retry of the running run; only calls whose "
-            "price is known"
-        ),
-    ]
+    cost_usd: Annotated[CostUsd, read_from("recorded.known_usd")]
+    priced_usd: Annotated[float, read_from("recorded.priced_usd")]
+    """The part of it whose price is known, in USD."""
+    lost_usd: Annotated[float, read_from("lost.priced_usd")]
+    """Spent besides, in USD, on outcomes that do not count: the second one of a probe that two workers ran after a
+    fault, and errors that came too late for a retry of the running run; only calls whose price is known.
 
-    models: Annotated[list[ModelSpendResponse], Field(description="The same by target and prompt")]
-    budget: Annotated[BudgetUseResponse | None, Field(description="What is used of its budget; null without one")]
+    Example: 0.0
+    """
+
+    models: list[ModelSpendResponse]
+    """The same by target and prompt."""
+    budget: BudgetUseResponse | None
+    """What is used of its budget; null without one."""
     estimated_usd: StartEstimate
-    as_of: Annotated[
-        Time | None,
-        Field(
-            description="When the latest of these costs was recorded, or the run ended; null before the first. Those "
-            "of `budget` are reported apart, at least once a minute"
-        ),
-    ]
+    as_of: Time | None
+    """When the latest of these costs was recorded, or the run ended; null before the first. Those of `budget` are
+    reported apart, at least once a minute.
+
+    Example: 2026-11-20T09:34:10Z
+    """
 
     @classmethod
     def of(
@@ -166,27 +160,36 @@ class RunSpendResponse(ResponseModel):
         estimated: EstimateInterval | None = None,
         as_of: datetime | None = None,
     ) -> "RunSpendResponse":
-        return cls(
-            cost_usd=spend.recorded.known_usd,
-            priced_usd=spend.recorded.priced_usd,
-            lost_usd=spend.lost.priced_usd,
-            models=[ModelSpendResponse.of(column, spend.of_column(number)) for number, column in enumerate(columns)],
+        return cls.from_value(
+            spend,
+            models=[
+                ModelSpendResponse.from_value(
+                    spend.of_column(number),
+                    model=column.target.model,
+                    target_id=column.target.id,
+                    prompt_id=column.prompt_id,
+                )
+                for number, column in enumerate(columns)
+            ],
             budget=budget,
-            estimated_usd=EstimateIntervalResponse.find(estimated),
+            estimated_usd=estimated,
             as_of=as_of,
         )
 
 
 class FailureResponse(ResponseModel):
-    where: Annotated[str, Field(description="The phase that failed")]
+    where: str
+    """The phase that failed. Example: summarize"""
     why: str
+    """What happened. Example: code in JavaScript is never executed"""
 
 
 class SuspendedModelResponse(ResponseModel):
     """A model that is temporarily not called, because its calls kept failing."""
 
     model: str
-    until: Annotated[Time, Field(description="When a single probe may try the model again")]
+    until: Time
+    """When a single probe may try the model again. Example: 2026-11-20T10:00:00Z"""
     reason: str
 
 
@@ -194,62 +197,76 @@ class StartedByResponse(ResponseModel):
     """Who or what started a run."""
 
     type: StarterType
-    id: Annotated[str | None, Field(description="Id of the token, the user or the schedule")]
+    """Whether a token, a user or a schedule started it."""
+    id: str | None
+    """Id of the token, the user or the schedule. Example: tok_01"""
     name: str | None
+    """Example: nightly CI"""
 
 
 class PauseCauseResponse(ResponseModel):
-    model: Annotated[str, Field(description="The model that cannot be called")]
-    message: Annotated[str, Field(description="Why, in the provider's words")]
+    model: str
+    """The model that cannot be called."""
+    message: str
+    """Why, in the provider's words."""
 
 
 class RunResponse(ResponseModel):
     id: str
-    name: Annotated[str | None, Field(description="Given by a person; see `definitionName` otherwise")]
+    name: str | None
+    """Given by a person; see `definitionName` otherwise. Example: Release candidate 2"""
     tags: list[str]
     metadata: dict[str, MetadataValue]
     definition_id: str
-    definition_name: Annotated[str, Field(description="As it was at the start")]
+    definition_name: str
+    """As it was at the start."""
     definition_version: int
-    scenario_count: Annotated[int, Field(description="Number of scenarios of the run")]
-    scenario_total: Annotated[int, Field(description="Number of scenarios of the definition's version")]
+    scenario_count: int
+    """Number of scenarios of the run."""
+    scenario_total: int
+    """Number of scenarios of the definition's version. Example: 200"""
     started_by: StartedByResponse
-    rerun_of: Annotated[str | None, Field(description="The run that it repeats")]
+    """Token, user or schedule that started it."""
+    rerun_of: str | None
+    """The run that it repeats. Example: run_01k1f0ab"""
     experiment_id: str | None
-    schedule_id: Annotated[str | None, Field(description="The schedule that started it")]
-    eval_id: Annotated[str | None, Field(description="The eval that it is a run of")]
-    execution_id: Annotated[int | None, Field(description="Sequence number of the eval run within the workspace")]
+    schedule_id: str | None
+    """The schedule that started it. Example: sch_01"""
+    eval_id: str | None
+    """The eval that it is a run of."""
+    execution_id: int | None
+    """Sequence number of the eval run within the workspace. Example: 17"""
     playground: bool
-    scale: Annotated[bool, Field(description="Whether it was started as a scale run")]
+    """Whether it is a playground run. Example: false"""
+    scale: bool
+    """Whether it was started as a scale run. Example: false"""
     report: WritesReport
+    """Example: false"""
     trial: TriesRevisedPrompt
+    """Example: false"""
     status: RunStatus
-    pause_reason: Annotated[PauseReason | None, Field(description="Who or what paused the run")]
-    pause_cause: Annotated[
-        PauseCauseResponse | None,
-        Field(
-            description="What must be repaired if Cupel paused the run; it then resumes by itself, "
-            "unless a user has paused it since"
-        ),
-    ]
+    pause_reason: PauseReason | None
+    """Who or what paused the run."""
+    pause_cause: PauseCauseResponse | None
+    """What must be repaired if Cupel paused the run; it then resumes by itself, unless a user has paused it since."""
     exhausted_budget: ExhaustedBudget
     priority: Priority
     config: RunConfigResponse
+    """The settings that the run was started with."""
     progress: RunProgressResponse
     spend: RunSpendResponse
     created_at: Time
     started_at: Time | None
     completed_at: Time | None
-    duration_ms: Annotated[
-        int | None, Field(description="From the start of the first probe to the end of the run; null until then")
-    ]
-    updated_at: Annotated[Time, Field(description="When its status, progress or labels last changed")]
+    duration_ms: int | None
+    """From the start of the first probe to the end of the run; null until then. Example: 248000"""
+    updated_at: Time
+    """When its status, progress or labels last changed."""
     last_accessed_at: Time | None
+    """When it was last read; null if never. Example: 2026-11-20T10:00:00Z"""
     failure: FailureResponse | None
-    suspended_models: Annotated[
-        list[SuspendedModelResponse],
-        Field(description="Models that are temporarily not called, because their calls kept failing; empty in lists"),
-    ]
+    suspended_models: list[SuspendedModelResponse]
+    """Models that are temporarily not called, because their calls kept failing; empty in lists."""
 
     _stored_run: Run | None = PrivateAttr(default=None)
 
@@ -259,7 +276,7 @@ class RunResponse(ResponseModel):
         return self._stored_run
 
     @classmethod
-    def of(cls, view: RunView) -> "RunResponse":
+    def of(cls, view: RunView, **further: Any) -> Self:
         run, budget = view.run, BudgetUseResponse.find(view.run, view.account, view.progress)
         response = cls.from_value(
             run,
@@ -270,6 +287,7 @@ class RunResponse(ResponseModel):
             updated_at=view.updated_at,
             last_accessed_at=view.last_accessed_at,
             suspended_models=view.suspended_models,
+            **further,
         )
         response._stored_run = run
         return response
@@ -278,19 +296,12 @@ class RunResponse(ResponseModel):
 class StoppedRunResponse(RunResponse):
     """A run that was paused or cancelled."""
 
-    calls_in_flight: Annotated[
-        int,
-        Field(
-            description="Conversations with a call in flight, as workers reported them within the last three seconds. "
-            "These calls are recorded. No call begins later than 5 s after this response"
-        ),
-    ]
+    calls_in_flight: int
+    """Conversations with a call in flight, as workers reported them within the last three seconds. These calls are
+    recorded. No call begins later than 5 s after this response.
 
-    @classmethod
-    def of_stopped(cls, view: RunView, calls_in_flight: int) -> "StoppedRunResponse":
-        response = cls(**vars(RunResponse.of(view)), calls_in_flight=calls_in_flight)
-        response._stored_run = view.run
-        return response
+    Example: 3
+    """
 
 
 class RunPage(ResponseModel):
@@ -303,88 +314,73 @@ class ProbeErrorResponse(ResponseModel):
 
     code: ProbeErrorCode
     message: str
-    attempts: Annotated[int, Field(description="Number of calls that were tried")]
-    total_spend: Annotated[SpendResponse, Field(description="Spent on the calls that were answered before the error")]
-    costs: RoleCosts
+    attempts: int
+    """Number of calls that were tried."""
+    total_spend: Annotated[SpendResponse, read_from("spending.total")]
+    """Spent on the calls that were answered before the error."""
+    costs: Annotated[RoleCosts, read_from("spending.by_role")]
     created_at: Time
-
-    @classmethod
-    def of(cls, error: ProbeError) -> "ProbeErrorResponse":
-        return cls(
-            code=error.code,
-            message=error.message,
-            attempts=error.attempts,
-            total_spend=SpendResponse.of(error.spending.total),
-            costs=CostByRoleResponse.list_of(error.spending),
-            created_at=error.created_at,
-        )
 
 
 class CaseFields(ResponseModel):
     """What a probe is about, as it was at the run's start."""
 
     scenario_id: str
-    scenario_name: Annotated[str | None, Field(description="Null only if the run's snapshot is gone")]
+    scenario_name: str | None
+    """Null only if the run's snapshot is gone."""
     persona_id: str | None
     persona_name: str | None
-    repeat: Annotated[int, Field(description="From 0")]
-    variables: Annotated[dict[str, Any], Field(description="The scenario's `metadata.vars`, used in its assertions")]
-    dimensions: Annotated[dict[str, float], Field(description="The scenario's score per dimension")]
-    metadata: Annotated[dict[str, Any], Field(description="The scenario's metadata, without `vars`")]
-
-    @staticmethod
-    def fields_of_case(case: CaseView) -> dict[str, Any]:
-        """All but `repeat`."""
-        return {name: dict(value) if isinstance(value, Mapping) else value for name, value in vars(case).items()}
+    repeat: int
+    """From 0. Example: 0"""
+    variables: dict[str, Any]
+    """The scenario's `metadata.vars`, used in its assertions. Example: {"delay": "two months"}"""
+    dimensions: dict[str, float]
+    """The scenario's score per dimension."""
+    metadata: dict[str, Any]
+    """The scenario's metadata, without `vars`."""
 
 
 class ProbeResponse(CaseFields, ColumnFields):
     id: str
-    run_id: str
-    index: Annotated[int, Field(description="Position in the run, from 0; it never changes")]
+    """Example: run_01k1f0aa-7"""
+    run_id: Annotated[str, read_from("run.id")]
+    index: int
+    """Position in the run, from 0; it never changes."""
     status: ProbeStatus
-    thread_id: Annotated[str, Field(description="Id under which the agent knows the conversation; changes on retry")]
-    created_at: Annotated[Time, Field(description="When its run was created")]
-    started_at: Annotated[
-        Time | None,
-        Field(
-            description="When its conversation started; of a running probe without a checkpoint, when a worker took "
-            "it, which may be a little earlier; null before that, or if not known"
-        ),
-    ]
-    completed_at: Annotated[Time | None, Field(description="When it completed or ended in an error")]
-    updated_at: Annotated[Time, Field(description="The latest of these times")]
-    latency_ms: Annotated[int | None, Field(description="Time spent in calls of the target")]
+    thread_id: str
+    """Id under which the agent knows the conversation; changes on retry.
+
+    Example: 0b9a6f0e-6d3c-5c0e-9a55-3c1f9a7d2e41
+    """
+    created_at: Annotated[Time, read_from("run.created_at")]
+    """When its run was created."""
+    started_at: Time | None
+    """When its conversation started; of a running probe without a checkpoint, when a worker took it, which may be a
+    little earlier; null before that, or if not known."""
+    completed_at: Time | None
+    """When it completed or ended in an error."""
+    updated_at: Time
+    """The latest of these times."""
+    latency_ms: int | None
+    """Time spent in calls of the target. Example: 620"""
     result: ProbeResultResponse | None
+    """Whether it passed, with score and reason; null if nothing was judged."""
     error: ProbeErrorResponse | None
-    attempts: Annotated[
-        list[ProbeErrorResponse], Field(description="Errors of earlier attempts, before retries, oldest first")
-    ]
+    attempts: list[ProbeErrorResponse]
+    """Errors of earlier attempts, before retries, oldest first."""
 
     @classmethod
-    def of(cls, view: ProbeView) -> "ProbeResponse":
-        return cls(**cls.fields_of(view))
+    def of(cls, view: ProbeView) -> Self:
+        return cls.from_value(view, **cls.fields_of(view))
 
-    @staticmethod
-    def fields_of(view: ProbeView) -> dict[str, Any]:
-        result = view.transcript.result if view.transcript else None
+    @classmethod
+    def fields_of(cls, view: ProbeView) -> dict[str, Any]:
+        """Return what is not an attribute of the view."""
         return {
-            "id": view.id,
-            "run_id": view.run.id,
-            "index": view.index,
-            "status": view.status,
-            **ColumnFields.fields_of_column(view.column),
-            "repeat": view.repeat,
-            **CaseFields.fields_of_case(view.case),
-            "thread_id": view.thread_id,
-            "created_at": view.run.created_at,
-            "started_at": view.started_at,
-            "completed_at": view.completed_at,
-            "updated_at": view.updated_at,
+            **cls.fields_of_column(view.column),
+            **vars(view.case),
             "latency_ms": view.conversation.duration_ms if view.conversation else None,
-            "result": ProbeResultResponse.of(result) if result else None,
-            "error": ProbeErrorResponse.of(view.error) if view.error else None,
-            "attempts": [ProbeErrorResponse.of(error) for error in view.attempts],
+            "result": view.transcript.result if view.transcript else None,
         }
 
 
@@ -394,25 +390,29 @@ class ProbePage(ResponseModel):
 
 
 class RunEventResponse(ResponseModel):
-    seq: Annotated[
-        int | None,
-        Field(description="Numbered from 1 without gaps; null for progress events, which are computed and not stored"),
-    ]
+    seq: int | None
+    """Numbered from 1 without gaps; null for progress events, which are computed and not stored. Example: 4"""
     type: RunEventType
-    ts: Annotated[Time, Field(description="When it happened")]
+    """Kind of event, such as `run.finished`."""
+    ts: Time
+    """When it happened. Example: 2026-11-20T09:30:02Z"""
     run_id: str
     data: dict[str, Any]
-
-    @classmethod
-    def of(cls, run_id: str, event: RunEvent) -> "RunEventResponse":
-        return cls(seq=event.seq, type=event.type, ts=event.ts, run_id=run_id, data=event.data)
+    """What the event reports; its fields depend on `type`. Example: {"from": "PENDING", "to": "RUNNING"}"""
 
 
 class RunEventList(ResponseModel):
     items: list[RunEventResponse]
+    """The events, in order."""
 
 
 class EventTicketResponse(ResponseModel):
-    ticket: Annotated[str, Field(description="The secret; shown only once")]
-    path: Annotated[str, Field(description="Path of the events with the ticket, for `new EventSource`")]
-    expires_at: Annotated[Time, Field(description="From then on the ticket is refused with 401")]
+    ticket: str
+    """The secret; shown only once. Example: Zk3xq8w2"""
+    path: str
+    """Path of the events with the ticket, for `new EventSource`.
+
+    Example: /v1/runs/run_01k1f0aa/events?ticket=Zk3xq8w2
+    """
+    expires_at: Time
+    """From then on the ticket is refused with 401."""

@@ -29,12 +29,11 @@ from cupel_core.contract.parameters import (
     targets_of,
 )
 from cupel_core.contract.run_labels import LabelFields
-from cupel_core.contract.run_requests import ExperimentId
+from cupel_core.contract.run_requests import ExperimentId, ScaleRunCount
 from cupel_core.contract.runs import TriesRevisedPrompt, WritesReport
 from cupel_core.contract.scenarios import Instructions, PersonaIds, Text
-from cupel_core.domain.limits.scale_runs import MAX_COUNT
 from cupel_core.domain.runs.pace import SCALE_RUN_PACE
-from cupel_core.domain.runs.run import Priority
+from cupel_core.domain.runs.priority import Priority
 from cupel_core.domain.runs.scale_runs import ScaleRun
 from cupel_core.domain.runs.settings import RunSettings, names_of
 from cupel_core.domain.runs.targets import Target
@@ -63,13 +62,10 @@ class JudgedEvaluatorInput(RequestModel):
 
     model_config = example({"judgeModel": "openai/gpt-6.1-terra", "threshold": 0.8})
 
-    judge_model: Annotated[ModelId | None, Field(description="Judge of this evaluator; that of the run if omitted")] = (
-        None
-    )
-    threshold: Annotated[
-        Share | None,
-        Field(description="Lowest score to pass. For the goal, a score of the whole conversation is then also needed"),
-    ] = None
+    judge_model: ModelId | None = None
+    """Judge of this evaluator; that of the run if omitted."""
+    threshold: Share | None = None
+    """Lowest score to pass. For the goal, a score of the whole conversation is then also needed."""
 
     def choice(self) -> EvaluatorChoice:
         return EvaluatorChoice(True, self.judge_model, self.threshold)
@@ -80,7 +76,8 @@ class ExternalEvaluatorInput(RequestModel):
 
     model_config = example({"url": "https://grader.example.com/eval"})
 
-    url: Annotated[CompleteUrl, Field(description="An absolute http(s) URL, called as it is")]
+    url: CompleteUrl
+    """An absolute http(s) URL, called as it is."""
 
 
 class EvaluatorsInput(RequestModel):
@@ -95,16 +92,16 @@ class EvaluatorsInput(RequestModel):
         }
     )
 
-    goal: Annotated[Flag | JudgedEvaluatorInput, Field(description="Whether the goal is reached, by the judge")] = True
-    refusal: Annotated[Flag, Field(description="Whether the target refuses to answer; without a model")] = True
-    format: Annotated[Flag, Field(description="Whether the last answer has the requested `format`")] = True
-    toxicity: Annotated[
-        Flag | JudgedEvaluatorInput, Field(description="Whether the last answer is toxic, by the judge")
-    ] = True
-    external: Annotated[
-        ExternalEvaluatorInput | None,
-        Field(description="Instead of the workspace's external evaluator; null for none"),
-    ] = None
+    goal: Flag | JudgedEvaluatorInput = True
+    """Whether the goal is reached, by the judge."""
+    refusal: Flag = True
+    """Whether the target refuses to answer; without a model."""
+    format: Flag = True
+    """Whether the last answer has the requested `format`."""
+    toxicity: Flag | JudgedEvaluatorInput = True
+    """Whether the last answer is toxic, by the judge."""
+    external: ExternalEvaluatorInput | None = None
+    """Instead of the workspace's external evaluator; null for none."""
 
     def choices(self) -> dict[EvaluatorName, EvaluatorChoice]:
         return {name: _choice(getattr(self, name)) for name in EvaluatorName}
@@ -121,16 +118,16 @@ class AnswerFormatInput(RequestModel):
         {"jsonSchema": {"type": "object", "required": ["status"]}, "minWords": 1, "maxWords": 80, "pattern": "status"}
     )
 
-    json_schema: Annotated[
-        JsonSchema | None, Field(description="JSON Schema that the answer satisfies; `{}` for any JSON")
-    ] = None
-    xml_elements: Annotated[
-        list[ElementPath] | None,
-        Field(max_length=100, description="Elements of an XML answer, such as `order.item`; empty for any XML"),
-    ] = None
-    pattern: Annotated[Pattern | None, Field(description="JavaScript regular expression with a match")] = None
-    min_words: Annotated[WordCount | None, Field(description="Fewest words of the answer")] = None
-    max_words: Annotated[WordCount | None, Field(description="Most words of the answer")] = None
+    json_schema: JsonSchema | None = None
+    """JSON Schema that the answer satisfies; `{}` for any JSON."""
+    xml_elements: Annotated[list[ElementPath] | None, Field(max_length=100)] = None
+    """Elements of an XML answer, such as `order.item`; empty for any XML. Example: ["order.item"]"""
+    pattern: Pattern | None = None
+    """JavaScript regular expression with a match."""
+    min_words: WordCount | None = None
+    """Fewest words of the answer."""
+    max_words: WordCount | None = None
+    """Most words of the answer."""
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
@@ -171,45 +168,41 @@ class CreateScaleRun(LabelFields, BudgetFields):
     models: Models | None = None
     targets: Targets | None = None
     connector_id: Id | None = None
-    system_prompt: Annotated[LongText | None, Field(description="May be omitted for an agent that has its own")] = None
-    user_message: Annotated[
-        Text | None, Field(description="The user's first message; without it, the simulated user begins")
-    ] = None
-    goal: Annotated[
-        Instructions | None, Field(description="When a conversation succeeds, and what the simulated user wants")
-    ] = None
-    count: Annotated[int, Field(strict=True, ge=1, le=MAX_COUNT, description="Conversations of each target")]
-    persona_ids: Annotated[PersonaIds, Field(description="Simulated users that share the conversations evenly")] = (
-        Field(default_factory=list)
-    )
+    system_prompt: LongText | None = None
+    """May be omitted for an agent that has its own."""
+    user_message: Text | None = None
+    """The user's first message; without it, the simulated user begins."""
+    goal: Instructions | None = None
+    """When a conversation succeeds, and what the simulated user wants."""
+    count: ScaleRunCount
+    """Conversations of each target."""
+    persona_ids: PersonaIds = Field(default_factory=list)
+    """Simulated users that share the conversations evenly."""
     max_turns: Count100 | None = None
     temperature: Temperature | None = None
-    max_output_tokens: Annotated[
-        int | None, Field(strict=True, ge=1, le=1_000_000, description="Of one answer of the target")
-    ] = None
+    max_output_tokens: Annotated[int | None, Field(strict=True, ge=1, le=1_000_000)] = None
+    """Of one answer of the target. Example: 500"""
     max_attempts: MaxAttempts | None = None
     retry_delay_seconds: RetryDelay | None = None
-    max_concurrency: Annotated[MaxConcurrency | None, Field(description="3 by default; null for no limit")] = (
-        SCALE_RUN_PACE.max_concurrency
-    )
-    stagger_ms: Annotated[StaggerMs | None, Field(description="[200, 400] by default; null for no gaps")] = (
-        SCALE_RUN_PACE.stagger_ms
-    )
-    judge_model: Annotated[ModelId | None, Field(description="Defaults to the workspace's; null for none")] = None
-    persona_model: Annotated[
-        ModelId | None, Field(description="Model that simulates the user; defaults to the workspace's, or to the judge")
-    ] = None
-    summarizer_model: Annotated[
-        ModelId | None,
-        Field(description="Model that writes the report's summary; defaults to the workspace's, or to the judge"),
-    ] = None
-    evaluators: Annotated[
-        EvaluatorsInput, Field(description="All of the default evaluators run unless they are switched off")
-    ] = with_defaults(EvaluatorsInput)
-    format: Annotated[AnswerFormatInput | None, Field(description="Checked by the evaluator of this name")] = None
+    max_concurrency: MaxConcurrency | None = SCALE_RUN_PACE.max_concurrency
+    """3 by default; null for no limit."""
+    stagger_ms: StaggerMs | None = SCALE_RUN_PACE.stagger_ms
+    """[200, 400] by default; null for no gaps."""
+    judge_model: ModelId | None = None
+    """Defaults to the workspace's; null for none."""
+    persona_model: ModelId | None = None
+    """Model that simulates the user; defaults to the workspace's, or to the judge."""
+    summarizer_model: ModelId | None = None
+    """Model that writes the report's summary; defaults to the workspace's, or to the judge."""
+    evaluators: EvaluatorsInput = with_defaults(EvaluatorsInput)
+    """All of the default evaluators run unless they are switched off."""
+    format: AnswerFormatInput | None = None
+    """Checked by the evaluator of this name."""
     report: WritesReport = True
+    """Example: true"""
     trial: TriesRevisedPrompt = False
-    priority: Priority = Priority.NORMAL
+    """Example: true"""
+    priority: Priority = RunSettings.priority
     experiment_id: ExperimentId = None
 
     @model_validator(mode="after")

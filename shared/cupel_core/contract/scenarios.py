@@ -55,6 +55,7 @@ class ToolCallInput(RequestModel):
     id: Id
     name: FunctionName
     arguments: Annotated[str, StringConstraints(strict=True, max_length=100_000)]
+    """JSON of the arguments, as a text."""
 
 
 class MessageInput(RequestModel):
@@ -63,10 +64,15 @@ class MessageInput(RequestModel):
     model_config = example({"role": "user", "content": "I want my money back."})
 
     role: MessageRole
+    """Who says it. Example: user"""
     content: MessageContent = ""
+    """Text of the message; of a user's, also a list of parts with images and files. Example: I want my money back."""
     tool_calls: Annotated[list[ToolCallInput], Field(default_factory=list, max_length=100)]
-    tool_call_id: Annotated[Id | None, Field(description="Of a tool's message: the call that it answers")] = None
-    is_error: Annotated[Flag, Field(description="Of a tool's message: whether it says why the call failed")] = False
+    """Functions that the assistant called."""
+    tool_call_id: Id | None = None
+    """Of a tool's message: the call that it answers. Example: call_1"""
+    is_error: Flag = False
+    """Of a tool's message: whether it says why the call failed. Example: true"""
 
     @model_validator(mode="after")
     def _fits_its_role(self) -> "MessageInput":
@@ -106,42 +112,36 @@ Messages = Annotated[list[MessageInput], Field(min_length=1, max_length=MAX_MESS
 
 class ScenarioFields(RequestModel):
     name: Annotated[str, StringConstraints(strict=True, max_length=MAX_NAME_LENGTH), SINGLE_LINE] | None = None
-    prompt: Annotated[Text | None, Field(description="The user's first message")] = None
-    messages: Annotated[Messages | None, Field(description="Messages the conversation starts with")] = None
-    messages_by_prompt: Annotated[
-        dict[Id, Messages],
-        Field(
-            default_factory=dict,
-            max_length=100,
-            description="By id of the definition's prompts: messages to start with instead",
-        ),
-    ]
-    dimensions: Annotated[
-        dict[str, Score], Field(default_factory=dict, max_length=100, description="Scores by dimension name")
-    ]
+    prompt: Text | None = None
+    """The user's first message."""
+    messages: Messages | None = None
+    """Messages the conversation starts with."""
+    messages_by_prompt: Annotated[dict[Id, Messages], Field(default_factory=dict, max_length=100)]
+    """By id of the definition's prompts: messages to start with instead.
+
+    Example: {"polite": [{"role": "user", "content": "I want my money back."}]}
+    """
+    dimensions: Annotated[dict[str, Score], Field(default_factory=dict, max_length=100)]
+    """Scores by dimension name."""
     metadata: JsonObject = Field(default_factory=dict)
-    instructions: Annotated[
-        Instructions | None, Field(description="What the simulated user wants; not shown to the target")
-    ] = None
-    follow_ups: Annotated[
-        list[Text],
-        Field(
-            default_factory=list,
-            max_length=MAX_FOLLOW_UPS,
-            description="User messages after the first answer, in order, instead of the definition's",
-        ),
-    ]
-    separate_turns: Annotated[
-        Flag,
-        Field(
-            description="Whether each message is a request of its own, without the earlier ones; `[answer 1]` in a "
-            "follow-up is then the first answer"
-        ),
-    ] = False
+    instructions: Instructions | None = None
+    """What the simulated user wants; not shown to the target. Example: Ask for a refund after two months."""
+    follow_ups: Annotated[list[Text], Field(default_factory=list, max_length=MAX_FOLLOW_UPS)]
+    """User messages after the first answer, in order, instead of the definition's."""
+    separate_turns: Flag = False
+    """Whether each message is a request of its own, without the earlier ones; `[answer 1]` in a follow-up is then the
+    first answer.
+
+    Example: false
+    """
     max_messages: Annotated[int, Field(strict=True, ge=1, le=MAX_MESSAGES)] | None = None
-    success_criteria: Annotated[Instructions | None, Field(description="When the judge ends with success")] = None
-    failure_criteria: Annotated[Instructions | None, Field(description="When the judge ends with failure")] = None
+    """Messages of the conversation at most, those of the scenario included. Example: 8"""
+    success_criteria: Instructions | None = None
+    """When the judge ends with success. Example: The agent explains the 30-day limit."""
+    failure_criteria: Instructions | None = None
+    """When the judge ends with failure."""
     failure_criteria_mode: FailureCriteriaMode | None = None
+    """Whether any or all failure criteria must be met for a failure."""
     assertions: Assertions = Field(default_factory=list)
     persona_ids: PersonaIds = Field(default_factory=list)
     tool_results: ToolResults = Field(default_factory=list)

@@ -7,18 +7,25 @@ import orjson
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from cupel_core.contract.columns import TargetResponse
-from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, forbid_both, require_one, same_fields
-from cupel_core.contract.fields import Flag, Id, Label
+from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, forbid_both, read_from, require_one
+from cupel_core.contract.fields import Flag, Id, Label, TimeZone
 from cupel_core.contract.run_requests import GRADER_FIELDS, CreateEvalRun, CreateRun
 from cupel_core.domain.runs.labels import MetadataValue, RunLabels
 from cupel_core.domain.runs.run import Priority
-from cupel_core.domain.runs.schedules import Firing, Schedule, ScheduleChanges, ScheduleSpec, ScheduleStatus
+from cupel_core.domain.runs.schedules import Schedule, ScheduleChanges, ScheduleSpec, ScheduleStatus
 from cupel_core.domain.runs.settings import RunSettings
 from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec, StartSpec, start_spec
 
-_EXPRESSION = (
-    "EventBridge Scheduler expression: `cron(0 9 ? * MON-FRI *)`, `rate(6 hours)` or `at(2027-01-31T09:30:00)`"
-)
+Expression = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=256,
+        description="EventBridge Scheduler expression: `cron(0 9 ? * MON-FRI *)`, `rate(6 hours)` or "
+        "`at(2027-01-31T09:30:00)`",
+    ),
+]
+_ZONE = "IANA time zone name"
 
 
 class CreateScheduledEvalRun(CreateEvalRun):
@@ -48,9 +55,10 @@ class CreateSchedule(RequestModel):
     )
 
     name: Label
-    expression: Annotated[str, Field(min_length=1, max_length=256, description=_EXPRESSION)]
-    timezone: Annotated[str, Field(min_length=1, max_length=50, description="IANA time zone name")] = "UTC"
+    expression: Expression
+    timezone: Annotated[TimeZone, Field(description=_ZONE)] = "UTC"
     run: ScheduledRunInput | None = None
+    """The run to start; either this or `evalRun`."""
     eval_run: ScheduledEvalRunInput | None = None
     enabled: Flag = True
 
@@ -71,9 +79,10 @@ class UpdateSchedule(RequestModel):
     model_config = example({"expression": "rate(12 hours)", "enabled": False})
 
     name: Label | None = None
-    expression: Annotated[str | None, Field(min_length=1, max_length=256, description=_EXPRESSION)] = None
-    timezone: Annotated[str | None, Field(min_length=1, max_length=50, description="IANA time zone name")] = None
+    expression: Expression | None = None
+    timezone: Annotated[TimeZone | None, Field(description=_ZONE)] = None
     run: ScheduledRunInput | None = None
+    """The run to start; either this or `evalRun`."""
     eval_run: ScheduledEvalRunInput | None = None
     enabled: Flag | None = None
 
@@ -93,29 +102,34 @@ class ScheduledRunConfigResponse(ResponseModel):
     """Of grading models and evaluator, null means none, and a missing field is taken from the eval or the workspace at
     the time of firing."""
 
-    temperature: Annotated[float | None, Field(description="That of `params`")]
+    temperature: float | None
+    """That of `params`."""
     params: dict[str, Any]
+    """Parameters of the calls to targets; see docs/targets.md."""
     max_attempts: int | None
     retry_delay_seconds: float | None
+    """Longest wait before the second attempt of a call; null for the default."""
     call_timeout_seconds: float | None
+    """Timeout of one call to a target; null for the default."""
     max_turns: int | None
     max_concurrency: int | None
     stagger_ms: list[int] | None
     profile_id: str | None
     profile_version: int | None
+    """Version of the profile; null without one."""
     judge_model: str | None = None
     persona_model: str | None = None
     embedding_model: str | None = None
     evaluator_url: str | None = None
     summarizer_model: str | None = None
+    """Model that writes the summaries of reports, as `provider/name`; null for the judge."""
     judge_max_output_tokens: int | None = None
 
     @classmethod
     def of(cls, spec: RunSettings) -> "ScheduledRunConfigResponse":
         graders = {name: getattr(spec.grader_config, name) for name in GRADER_FIELDS}
         own = {name: value for name, value in graders.items() if value is not None or name in spec.disabled_graders}
-        temperature = spec.params.get("temperature")
-        return cls.model_validate({**same_fields(spec, cls.model_fields), "temperature": temperature, **own})
+        return cls.from_value(spec, temperature=spec.params.get("temperature"), **own)
 
     # A lambda, because the OpenAPI document would take an annotated return type as the schema.
     _serialize = model_serializer(mode="wrap")(lambda self, serialize: _own_fields(self, serialize))
@@ -141,14 +155,19 @@ ScheduledMetadata = dict[str, MetadataValue]
 
 class ScheduledRunResponse(ResponseModel):
     definition_id: str
-    definition_version: Annotated[int | None, Field(description="Null for the latest at each firing")]
+    definition_version: int | None
+    """Null for the latest at each firing."""
     name: ScheduledName
+    """Example: Nightly refunds"""
     tags: ScheduledTags
     metadata: ScheduledMetadata
-    models: Annotated[list[str], Field(description="The models of its targets, each once")]
+    models: list[str]
+    """The models of its targets, each once."""
     targets: list[TargetResponse]
     sample_percentage: int
-    sample_seed: Annotated[int | None, Field(description="Null to choose a new random seed at each firing")]
+    """Example: 10"""
+    sample_seed: int | None
+    """Null to choose a new random seed at each firing. Example: 17"""
     priority: Priority
     experiment_id: str | None
     repeats: int
@@ -156,20 +175,22 @@ class ScheduledRunResponse(ResponseModel):
     allow_unpriced: ScheduledAllowUnpriced
     confirmed_usd: ScheduledConfirmedUsd
     report: ScheduledReport
+    """Example: false"""
     config: ScheduledRunConfigResponse
 
     @classmethod
     def of(cls, spec: RunSpec) -> "ScheduledRunResponse":
-        own = {
-            "models": list(dict.fromkeys(target.model for target in spec.targets)),
-            "targets": [TargetResponse.of(target) for target in spec.targets],
-        }
-        return cls.model_validate({**_scheduled(cls, spec), **own})
+        return cls.from_value(
+            spec,
+            **_labels_and_config(spec),
+            models=list(dict.fromkeys(target.model for target in spec.targets)),
+        )
 
 
 class ScheduledEvalRunResponse(ResponseModel):
     eval_id: str
     name: ScheduledName
+    """Example: Nightly refunds"""
     tags: ScheduledTags
     metadata: ScheduledMetadata
     priority: Priority
@@ -179,62 +200,57 @@ class ScheduledEvalRunResponse(ResponseModel):
     allow_unpriced: ScheduledAllowUnpriced
     confirmed_usd: ScheduledConfirmedUsd
     report: ScheduledReport
+    """Example: false"""
     config: ScheduledRunConfigResponse
 
     @classmethod
     def of(cls, spec: EvalRunSpec) -> "ScheduledEvalRunResponse":
-        return cls.model_validate(_scheduled(cls, spec))
+        return cls.from_value(spec, **_labels_and_config(spec))
 
 
-def _scheduled(model: type[ResponseModel], spec: StartSpec) -> dict[str, Any]:
-    labels, config = vars(spec.labels.apply_to(RunLabels())), ScheduledRunConfigResponse.of(spec)
-    return {**same_fields(spec, model.model_fields), **labels, "config": config}
+def _labels_and_config(spec: StartSpec) -> dict[str, Any]:
+    return {**vars(spec.labels.apply_to(RunLabels())), "config": ScheduledRunConfigResponse.of(spec)}
 
 
 class ScheduleFiringResponse(ResponseModel):
     scheduled_time: Time
+    """The time it was scheduled for. Example: 2026-11-20T03:00:00Z"""
     fired_at: Time
+    """When it fired. Example: 2026-11-20T03:00:01Z"""
     run_id: str | None
-    error: Annotated[str | None, Field(description="Why the firing started no run")]
-
-    @classmethod
-    def of(cls, firing: Firing) -> "ScheduleFiringResponse":
-        return cls(
-            scheduled_time=firing.scheduled_time, fired_at=firing.fired_at, run_id=firing.run_id, error=firing.error
-        )
+    error: str | None
+    """Why the firing started no run."""
 
 
 class ScheduleResponse(ResponseModel):
     id: str
+    """Example: sch_01"""
     name: str
-    expression: str
-    timezone: str
-    run: Annotated[ScheduledRunResponse | None, Field(description="Null if it runs an eval")]
+    """Example: Nightly refunds"""
+    expression: Annotated[str, read_from("timing.expression")]
+    """When it fires, as `at(…)`, `rate(…)` or `cron(…)`. Example: cron(0 3 * * ? *)"""
+    timezone: Annotated[str, read_from("timing.timezone")]
+    """IANA time zone of the expression."""
+    run: ScheduledRunResponse | None
+    """Null if it runs an eval."""
     eval_run: ScheduledEvalRunResponse | None
+    """The eval to run, with its options."""
     enabled: bool
-    status: Annotated[
-        ScheduleStatus,
-        Field(description="PENDING until it is registered with EventBridge; ENDED once a one-time schedule has fired"),
-    ]
-    firings: Annotated[list[ScheduleFiringResponse], Field(description="Most recent firings, newest first")]
+    status: ScheduleStatus
+    """PENDING until it is registered with EventBridge; ENDED once a one-time schedule has fired."""
+    firings: list[ScheduleFiringResponse]
+    """Most recent firings, newest first."""
     created_at: Time
     updated_at: Time
 
     @classmethod
     def of(cls, schedule: Schedule, now: datetime) -> "ScheduleResponse":
         spec = start_spec(orjson.loads(schedule.run))
-        return cls(
-            id=schedule.id,
-            name=schedule.name,
-            expression=schedule.timing.expression,
-            timezone=schedule.timing.timezone,
+        return cls.from_value(
+            schedule,
             run=ScheduledRunResponse.of(spec) if isinstance(spec, RunSpec) else None,
             eval_run=ScheduledEvalRunResponse.of(spec) if isinstance(spec, EvalRunSpec) else None,
-            enabled=schedule.enabled,
             status=schedule.status(now),
-            firings=[ScheduleFiringResponse.of(firing) for firing in schedule.firings],
-            created_at=schedule.created_at,
-            updated_at=schedule.updated_at,
         )
 
 

@@ -1,9 +1,5 @@
 """The health of the service, and its version."""
 
-from typing import Annotated
-
-from pydantic import Field
-
 from cupel_core.contract.common import ResponseModel
 
 VERSION = "0.1.0"
@@ -11,5 +7,7 @@ VERSION = "0.1.0"
 
 
 class HealthResponse(ResponseModel):
-    status: Annotated[str, Field(description="Always `ok`")]
+    status: str
+    """Always `ok`. Example: ok"""
     version: str
+    """Version of Cupel. Example: 0.1.0"""

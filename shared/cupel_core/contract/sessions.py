@@ -11,18 +11,27 @@ from cupel_core.domain.access import AccessRole
 class RedeemLoginCode(RequestModel):
     model_config = example({"code": "Zk3xq8w2vT0p5nRb7yLc1mHs9dGf4aJe6uKi2oWx8zQ"})
 
-    code: Annotated[str, Field(min_length=1, max_length=100, description="The code, which can be redeemed once")]
+    code: Annotated[str, Field(min_length=1, max_length=100)]
+    """The code, which can be redeemed once. Example: Zk3xq8w2vT0p5nRb7yLc1mHs9dGf4aJe6uKi2oWx8zQ"""
 
 
 class LoginCodeResponse(ResponseModel):
-    code: Annotated[str, Field(description="To be redeemed once, until `expiresAt`; shown only once")]
-    expires_at: Annotated[Time, Field(description="From then on the code is refused: after 60 seconds")]
+    code: str
+    """To be redeemed once, until `expiresAt`; shown only once. Example: Zk3xq8w2vT0p5nRb7yLc1mHs9dGf4aJe6uKi2oWx8zQ"""
+    expires_at: Time
+    """From then on the code is refused: after 60 seconds. Example: 2026-11-01T09:01:00.000Z"""
 
 
 class SessionResponse(ResponseModel):
-    workspace: Annotated[str, Field(description="Whose data the caller reads and changes")]
-    role: Annotated[AccessRole, Field(description="What the caller may do: admins, members and viewers in this order")]
-    token_id: Annotated[str, Field(description="Id of the token, or the user's id at the identity provider")]
-    name: Annotated[str | None, Field(description="Of the token or the user; null if unknown")]
-    expires_at: Annotated[Time | None, Field(description="When the token expires; null for never, and for users")]
-    version: Annotated[str, Field(description="Version of the service")]
+    workspace: str
+    """Whose data the caller reads and changes. Example: team-a"""
+    role: AccessRole
+    """What the caller may do: admins, members and viewers in this order. Example: member"""
+    token_id: str
+    """Id of the token, or the user's id at the identity provider. Example: tok_01"""
+    name: str | None
+    """Of the token or the user; null if unknown. Example: nightly CI"""
+    expires_at: Time | None
+    """When the token expires; null for never, and for users."""
+    version: str
+    """Version of the service. Example: 0.1.0"""

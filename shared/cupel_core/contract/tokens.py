@@ -6,70 +6,64 @@ from pydantic import Field
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import Label, Moment
-from cupel_core.domain.access import AccessRole, Token, Workspace
+from cupel_core.domain.access import AccessRole
 
 
 class CreateToken(RequestModel):
     model_config = example({"name": "nightly CI", "role": "member", "expiresAt": "2027-01-01T00:00:00Z"})
 
-    name: Annotated[Label, Field(description="What the token is used for")]
+    name: Label
+    """What the token is used for."""
     role: Literal[AccessRole.ADMIN, AccessRole.MEMBER, AccessRole.VIEWER]
-    expires_at: Annotated[Moment | None, Field(description="From then on the token is refused; null for never")] = None
+    """Viewers may read, members may also write, admins may also manage tokens."""
+    expires_at: Moment | None = None
+    """From then on the token is refused; null for never."""
 
 
 class TokenResponse(ResponseModel):
     id: str
+    """Example: tok_01"""
     name: str
+    """Example: nightly CI"""
     role: AccessRole
+    """Viewers may read, members may also write, admins may also manage tokens."""
     created_at: Time
     revoked_at: Time | None
-    expires_at: Annotated[Time | None, Field(description="From then on the token is refused; null for never")]
-    last_used_at: Annotated[Time | None, Field(description="Noted at most once per hour; null if never used")]
-
-    @classmethod
-    def of(cls, token: Token) -> "TokenResponse":
-        return cls(
-            id=token.id,
-            name=token.name,
-            role=token.role,
-            created_at=token.created_at,
-            revoked_at=token.revoked_at,
-            expires_at=token.expires_at,
-            last_used_at=token.last_used_at,
-        )
+    """When it was revoked; null if it is valid. Example: 2026-11-20T10:00:00Z"""
+    expires_at: Time | None
+    """From then on the token is refused; null for never."""
+    last_used_at: Time | None
+    """Noted at most once per hour; null if never used. Example: 2026-11-20T10:00:00Z"""
 
 
 class TokenCreatedResponse(TokenResponse):
-    token: Annotated[str, Field(description="The secret; shown only once")]
+    token: str
+    """The secret; shown only once. Example: cupel_4bQm8x"""
 
 
 class CreateWorkspace(RequestModel):
     model_config = example({"name": "team-a"})
 
-    name: Annotated[
-        str,
-        Field(
-            pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$",
-            description="1 to 63 of a-z, 0-9, - and _, starting with a letter or digit",
-        ),
-    ]
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+    """1 to 63 of a-z, 0-9, - and _, starting with a letter or digit."""
 
 
 class EraseWorkspace(RequestModel):
     model_config = example({"confirm": "team-a"})
 
-    confirm: Annotated[str, Field(max_length=63, description="The name of the workspace, once more")]
+    confirm: Annotated[str, Field(max_length=63)]
+    """The name of the workspace, once more."""
 
 
 class WorkspaceResponse(ResponseModel):
     name: str
-    created_at: Annotated[Time | None, Field(description="Null if it was not created by an operator")]
-    erased_at: Annotated[Time | None, Field(description="Since when it is unreadable; null if it was not erased")]
-    erasure_completed_at: Annotated[Time | None, Field(description="When nothing of it was left; null before")]
-
-    @classmethod
-    def of(cls, workspace: Workspace) -> "WorkspaceResponse":
-        return cls(**vars(workspace))
+    """Example: team-a"""
+    created_at: Time | None
+    """Null if it was not created by an operator."""
+    erased_at: Time | None
+    """Since when it is unreadable; null if it was not erased. Example: 2026-11-20T09:30:00Z"""
+    erasure_completed_at: Time | None
+    """When nothing of it was left; null before. Example: 2026-11-20T10:00:00Z"""
 
 
 class WorkspacePage(ResponseModel):
@@ -79,7 +73,8 @@ class WorkspacePage(ResponseModel):
 
 class WorkspaceCreatedResponse(ResponseModel):
     name: str
-    token: Annotated[TokenCreatedResponse, Field(description="The first admin token of the workspace")]
+    token: TokenCreatedResponse
+    """The first admin token of the workspace."""
 
 
 class TokenPage(ResponseModel):

@@ -27,21 +27,14 @@ class ToolResultInput(RequestModel):
     )
 
     name: FunctionName
-    arguments: Annotated[
-        JsonObject | None,
-        Field(description="Only of calls with these arguments; a call may have others besides. Of all if omitted"),
-    ] = None
-    result: Annotated[
-        Any, AfterValidator(_result), Field(description="What the model gets: a text, or any other JSON value")
-    ] = None
-    error: Annotated[
-        Annotated[str, StringConstraints(strict=True, min_length=1, max_length=10_000)] | None,
-        Field(description="What the model gets as the error of the call"),
-    ] = None
-    times: Annotated[
-        Count100 | None,
-        Field(description="How many calls of a conversation it answers, after which the next match does; null for all"),
-    ] = None
+    arguments: JsonObject | None = None
+    """Only of calls with these arguments; a call may have others besides. Of all if omitted."""
+    result: Annotated[Any, AfterValidator(_result)] = None
+    """What the model gets: a text, or any other JSON value."""
+    error: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=10_000)] | None = None
+    """What the model gets as the error of the call."""
+    times: Count100 | None = None
+    """How many calls of a conversation it answers, after which the next match does; null for all."""
 
     @model_validator(mode="after")
     def _has_one_outcome(self) -> "ToolResultInput":

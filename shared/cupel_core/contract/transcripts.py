@@ -8,7 +8,6 @@ from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel, Time
 from cupel_core.contract.results import (
     MESSAGES_DESCRIPTION,
-    CostByRoleResponse,
     CostUsd,
     MessageResponse,
     ProbeResultResponse,
@@ -29,70 +28,91 @@ from cupel_core.domain.runs.views import TranscriptView
 
 class TranscriptContentResponse(ResponseModel):
     messages: Annotated[list[MessageResponse], Field(description=MESSAGES_DESCRIPTION)]
+    """Example: [{"role": "user", "content": "I want my money back."}, {"role": "assistant", "content": "You can return
+    it within 30 days."}]"""
     simulated_user_prompt: SimulatedUserPrompt
-    turns: Annotated[
-        list[dict[str, Any]],
-        Field(description="With an operation profile: what ran in each turn, and what it changed"),
-    ]
-    artifacts: Annotated[
-        dict[str, Any], Field(description="Values of the persisted artifacts after the last turn, by their tags")
-    ]
+    """Example: You are an impatient customer."""
+    turns: list[dict[str, Any]]
+    """With an operation profile: what ran in each turn, and what it changed.
+
+    Example: [{"number": 1, "trigger": "generate", "profileVersion": 2, "operations": [{"operationId": "tone", "name":
+    "Tone", "status": "done", "value": "Be polite."}], "commits": [{"hook": "before_main_llm", "operationId": "tone",
+    "effectIndex": 0, "status": "applied"}]}]
+    """
+    artifacts: dict[str, Any]
+    """Values of the persisted artifacts after the last turn, by their tags.
+
+    Example: {"summary": "The customer wants a refund."}
+    """
 
 
 class TranscriptResponse(CaseFields, ColumnFields):
     id: str
+    """Example: run_01k1f0aa-7"""
     run_id: str
     probe_index: int
-    model_version: Annotated[str | None, Field(description="The model's version, as the provider reports it")]
+    """Index of the probe in its run, from 0; never changes."""
+    model_version: str | None
+    """The model's version, as the provider reports it. Example: gpt-6.1-terra"""
     finish_reason: str | None
-    stop_reason: Annotated[
-        StopReason | None,
-        Field(description="Why an answer ended although its model would have gone on; null if none did"),
-    ]
-    omitted_parameters: Annotated[
-        list[RequestParameter],
-        Field(description="What requests to the target left out because it rejects it; see docs/architecture.md"),
-    ]
+    """Why the model stopped, as the provider reports it. Example: stop"""
+    stop_reason: StopReason | None
+    """Why an answer ended although its model would have gone on; null if none did."""
+    omitted_parameters: list[RequestParameter]
+    """What requests to the target left out because it rejects it; see docs/architecture.md."""
     definition_snapshot: dict[str, Any] | None
-    content: Annotated[TranscriptContentResponse | None, Field(description="Null once it has expired")]
+    """Content of the definition as it was when the run started; null once the run is erased.
+
+    Example: {"system": "You are a support agent of an online shop."}
+    """
+    content: TranscriptContentResponse | None
+    """Null once it has expired."""
     turn_count: int
-    tool_rounds: Annotated[int, Field(description="Replies of the target whose calls of tools were executed")]
-    word_count: Annotated[int, Field(description="Words of the target's answers")]
+    """Number of turns of the conversation. Example: 1"""
+    tool_rounds: int
+    """Replies of the target whose calls of tools were executed. Example: 1"""
+    word_count: int
+    """Words of the target's answers. Example: 8"""
     token_count: int
+    """Input and output tokens together. Example: 508"""
     usage: TokenUsageResponse
-    judge_spend: Annotated[SpendResponse, Field(description="Spent on judging; not included in `usage` and `costUsd`")]
-    persona_spend: Annotated[
-        SpendResponse, Field(description="Spent on simulating the user; not included in `usage` and `costUsd`")
-    ]
-    summary_spend: Annotated[
-        SpendResponse, Field(description="Spent on the judge's decision; not included in `usage` and `costUsd`")
-    ]
-    operation_spend: Annotated[
-        SpendResponse, Field(description="Spent on operations of the profile; not included in `usage` and `costUsd`")
-    ]
-    total_spend: Annotated[
-        SpendResponse, Field(description="Target, judge, simulated user, summary and operations together")
-    ]
+    judge_spend: SpendResponse
+    """Spent on judging; not included in `usage` and `costUsd`."""
+    persona_spend: SpendResponse
+    """Spent on simulating the user; not included in `usage` and `costUsd`."""
+    summary_spend: SpendResponse
+    """Spent on the judge's decision; not included in `usage` and `costUsd`."""
+    operation_spend: SpendResponse
+    """Spent on operations of the profile; not included in `usage` and `costUsd`."""
+    total_spend: SpendResponse
+    """Target, judge, simulated user, summary and operations together."""
     costs: RoleCosts
-    duration_ms: Annotated[int, Field(description="Time spent in calls of the target")]
+    duration_ms: int
+    """Time spent in calls of the target."""
     cost_usd: CostUsd
     decision_code: str | None
+    """Decision that was read from the transcript, `1` to `5` or `other`. Example: "4" """
     decision_text: str | None
+    """Why the decision was made, in one or two sentences. Example: Grants the refund, with a condition."""
     summarized_at: Time | None
-    summary_error: Annotated[str | None, Field(description="Why the judge made no decision")]
-    summary_cause: Annotated[
-        UnscoredCauseResponse | None,
-        Field(description="The cause of `summaryError`; null without one"),
-    ]
-    verdict: Annotated[VerdictResponse | None, Field(description="The judge's last verdict on the criteria")]
-    scoring: Annotated[ScoringResponse | None, Field(description="Result of the criteria and assertions")]
-    result: Annotated[
-        ProbeResultResponse | None, Field(description="Null if nothing was judged, or judging was not possible")
-    ]
-    corrected: Annotated[bool, Field(description="Whether the result was corrected by a person")]
+    """When the decision was made; null until then. Example: 2026-11-20T09:34:08Z"""
+    summary_error: str | None
+    """Why the judge made no decision. Example: the judge's reply was unusable"""
+    summary_cause: UnscoredCauseResponse | None
+    """The cause of `summaryError`; null without one."""
+    verdict: VerdictResponse | None
+    """The judge's last verdict on the criteria."""
+    scoring: ScoringResponse | None
+    """Result of the criteria and assertions."""
+    result: ProbeResultResponse | None
+    """Null if nothing was judged, or judging was not possible."""
+    corrected: bool
+    """Whether the result was corrected by a person. Example: false"""
     created_at: Time
     last_accessed_at: Time | None
+    """When it was last read; null if never. Example: 2026-11-20T10:00:00Z"""
     content_expires_at: Time | None
+    """From then on the content cannot be read; null for never. Example: 2027-11-20T09:34:10Z"""
 
     @classmethod
     def of(cls, view: TranscriptView) -> "TranscriptResponse":
@@ -100,40 +120,30 @@ class TranscriptResponse(CaseFields, ColumnFields):
         spending = transcript.spending
         # The ids are stored with the transcript; the run's snapshot may be gone.
         ids = {"scenario_id": transcript.scenario_id, "persona_id": transcript.persona_id}
-        return cls(
-            **(cls.fields_of_case(view.case) | ids),
+        return cls.from_value(
+            conversation,
+            **(vars(view.case) | ids),
             **cls.fields_of_column(view.column),
             repeat=view.repeat,
             id=view.id,
             run_id=view.run_id,
             probe_index=transcript.probe_index,
-            model_version=conversation.model_version,
-            finish_reason=conversation.finish_reason,
-            stop_reason=conversation.stop_reason,
-            omitted_parameters=list(conversation.omitted_parameters),
             definition_snapshot=view.definition_snapshot,
             content=_content(transcript) if view.content_available else None,
             turn_count=conversation.turns,
-            tool_rounds=conversation.tool_rounds,
             word_count=transcript.word_count,
             token_count=conversation.usage.total,
-            usage=TokenUsageResponse.of(conversation.usage),
-            judge_spend=SpendResponse.of(conversation.judge_spend),
-            persona_spend=SpendResponse.of(conversation.persona_spend),
-            summary_spend=SpendResponse.of(spending.summary),
-            operation_spend=SpendResponse.of(spending.operation),
-            total_spend=SpendResponse.of(spending.total),
-            costs=CostByRoleResponse.list_of(spending),
-            duration_ms=conversation.duration_ms,
-            cost_usd=conversation.cost_usd,
+            summary_spend=spending.summary,
+            operation_spend=spending.operation,
+            total_spend=spending.total,
+            costs=spending.by_role,
             decision_code=summary.decision_code if summary else None,
             decision_text=summary.decision_text if summary else None,
             summarized_at=summary.summarized_at if summary else None,
             summary_error=summary.error if summary else None,
-            summary_cause=UnscoredCauseResponse.of(summary.cause) if summary and summary.cause else None,
-            verdict=VerdictResponse.of(conversation.verdict) if conversation.verdict else None,
-            scoring=ScoringResponse.of(transcript.scoring) if transcript.scoring else None,
-            result=ProbeResultResponse.of(transcript.result) if transcript.result else None,
+            summary_cause=summary.cause if summary else None,
+            scoring=transcript.scoring,
+            result=transcript.result,
             corrected=transcript.correction is not None,
             created_at=transcript.created_at,
             last_accessed_at=transcript.last_accessed_at,

@@ -5,11 +5,12 @@ from typing import Annotated
 from pydantic import Field
 
 from cupel_core.contract.budgets import BudgetFields, MaxBudgetUsd
-from cupel_core.contract.common import ResponseModel, Time, example
+from cupel_core.contract.common import ResponseModel, Time, example, same_fields
 from cupel_core.contract.comparisons import OperatingDifferencesResponse, UsageRatioResponse
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.reports.trials import MAX_REPEATS, TrialRequest, TrialVerdict
+from cupel_core.domain.runs.settings import names_of
 
 Scenarios = Annotated[int, Field(description="Scenarios that both prompts are tried on")]
 UnseenScenarios = Annotated[
@@ -27,33 +28,16 @@ class CreateTrial(BudgetFields):
 
     model_config = example({"maxBudgetUsd": 2, "scenarios": 20, "repeats": 3})
 
-    max_budget_usd: Annotated[
-        MaxBudgetUsd | None,
-        Field(description="What both prompts may cost together, in USD; no limit by default"),
-    ] = None
-    scenarios: Annotated[
-        int | None,
-        Field(
-            strict=True,
-            ge=1,
-            le=1_000_000,
-            description="Scenarios to try; by default so many that a difference of 10 percentage points is found, as "
-            "far as three quarters of the budget, or half of the run's conversations each, allow",
-        ),
-    ] = None
-    repeats: Annotated[
-        int | None,
-        Field(strict=True, ge=1, le=MAX_REPEATS, description="Conversations per scenario; chosen likewise by default"),
-    ] = None
+    max_budget_usd: MaxBudgetUsd | None = None
+    """What both prompts may cost together, in USD; no limit by default."""
+    scenarios: Annotated[int | None, Field(strict=True, ge=1, le=1_000_000)] = None
+    """Scenarios to try; by default so many that a difference of 10 percentage points is found, as far as three quarters
+    of the budget, or half of the run's conversations each, allow."""
+    repeats: Annotated[int | None, Field(strict=True, ge=1, le=MAX_REPEATS)] = None
+    """Conversations per scenario; chosen likewise by default."""
 
     def request(self) -> TrialRequest:
-        return TrialRequest(
-            self.scenarios,
-            self.repeats,
-            self.max_budget_usd,
-            allow_unpriced=self.allow_unpriced,
-            confirmed_usd=self.confirmed_usd,
-        )
+        return TrialRequest(**same_fields(self, names_of(TrialRequest)))
 
 
 class EstimateTrial(CreateTrial):
@@ -64,54 +48,86 @@ class TrialPlanResponse(ResponseModel):
     """What a trial would be."""
 
     scenarios: Scenarios
+    """Example: 20"""
     unseen_scenarios: UnseenScenarios
+    """Example: 20"""
     repeats: TrialRepeats
     detectable_difference: DetectableDifference
+    """Example: 0.1"""
     max_budget_usd: TrialBudget
-    estimate: Annotated[EstimateResponse, Field(description="Of both prompts together")]
+    estimate: EstimateResponse
+    """Of both prompts together."""
 
 
 class TrialTagResponse(ResponseModel):
-    tag: Annotated[str, Field(description="Failure tag")]
-    original: Annotated[int, Field(description="Conversations with the original prompt that have it")]
-    revised: Annotated[int, Field(description="Conversations with the revised prompt that have it")]
+    tag: str
+    """Failure tag."""
+    original: int
+    """Conversations with the original prompt that have it. Example: 24"""
+    revised: int
+    """Conversations with the revised prompt that have it. Example: 12"""
 
 
 class TrialResultResponse(ResponseModel):
     """What the comparison of both prompts says."""
 
-    verdict: Annotated[TrialVerdict, Field(description="Whether the revised prompt raises the pass rate")]
-    sentence: Annotated[str, Field(description="The verdict in words, with its figures")]
-    original_rate: Annotated[float | None, Field(description="Pass rate with the original prompt")]
-    revised_rate: Annotated[float | None, Field(description="Pass rate with the revised prompt")]
-    difference: Annotated[float | None, Field(description="Revised minus original")]
-    interval: Annotated[
-        list[float] | None, Field(serialization_alias="interval95", description="95% interval of the difference")
-    ]
+    verdict: TrialVerdict
+    """Whether the revised prompt raises the pass rate."""
+    sentence: str
+    """The verdict in words, with its figures.
+
+    Example: The revised prompt helps: 80.0% passed instead of 60.0% (+20.0 percentage points).
+    """
+    original_rate: float | None
+    """Pass rate with the original prompt. Example: 0.6"""
+    revised_rate: float | None
+    """Pass rate with the revised prompt. Example: 0.8"""
+    difference: float | None
+    """Revised minus original. Example: 0.2"""
+    interval: Annotated[list[float] | None, Field(serialization_alias="interval95")]
+    """95% interval of the difference. Example: [0.08, 0.32]"""
     detectable_difference: DetectableDifference
-    p: Annotated[float | None, Field(description="Two-sided p-value")]
-    operations: Annotated[
-        OperatingDifferencesResponse, Field(description="What both took and cost; described, not tested")
-    ]
-    cost_ratio: Annotated[UsageRatioResponse, Field(description="What the target's calls cost, paired by scenario")]
-    time_ratio: Annotated[UsageRatioResponse, Field(description="How long they took")]
-    tags: Annotated[list[TrialTagResponse], Field(description="At most 20 failure tags, the most frequent first")]
-    notes: Annotated[list[str], Field(description="What limits these figures")]
+    """Example: 0.1"""
+    p: float | None
+    """Two-sided p-value."""
+    operations: OperatingDifferencesResponse
+    """What both took and cost; described, not tested."""
+    cost_ratio: UsageRatioResponse
+    """What the target's calls cost, paired by scenario."""
+    time_ratio: UsageRatioResponse
+    """How long they took."""
+    tags: list[TrialTagResponse]
+    """At most 20 failure tags, the most frequent first."""
+    notes: list[str]
+    """What limits these figures.
+
+    Example: ["The model that revised the prompt is also the judge, and may prefer what it asked for."]
+    """
 
 
 class TrialResponse(ResponseModel):
     """The original and the revised system prompt on the same scenarios, both run anew."""
 
-    status: Annotated[JobStatus, Field(description="RUNNING until both runs have ended and are compared")]
-    original_run_id: Annotated[str, Field(description="The run with the original prompt")]
-    revised_run_id: Annotated[str, Field(description="The run with the revised prompt")]
-    experiment_id: Annotated[str, Field(description="The experiment that both belong to")]
-    comparison_id: Annotated[str | None, Field(description="The comparison of both; null until it is requested")]
+    status: JobStatus
+    """RUNNING until both runs have ended and are compared."""
+    original_run_id: str
+    """The run with the original prompt. Example: run_01k1f0aa"""
+    revised_run_id: str
+    """The run with the revised prompt. Example: run_01k1f0ab"""
+    experiment_id: str
+    """The experiment that both belong to."""
+    comparison_id: str | None
+    """The comparison of both; null until it is requested. Example: cmp_5d41402abc4b2a76b9719d91"""
     scenarios: Scenarios
+    """Example: 20"""
     unseen_scenarios: UnseenScenarios
+    """Example: 20"""
     repeats: TrialRepeats
     detectable_difference: DetectableDifference
+    """Example: 0.1"""
     max_budget_usd: TrialBudget
     created_at: Time
-    failure: Annotated[str | None, Field(description="Why there will be no result")]
-    result: Annotated[TrialResultResponse | None, Field(description="Null until it is completed")]
+    failure: str | None
+    """Why there will be no result. Example: The agent promises a refund after the limit."""
+    result: TrialResultResponse | None
+    """Null until it is completed."""

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from cupel_core.contract.common import ResponseModel
+from cupel_core.contract.common import ResponseModel, read_from
 from cupel_core.domain.analysis.column_totals import MAX_CAUSES, CauseCount
-from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
+from cupel_core.domain.scoring.unscored import UnscoredCode
 
 _NO_MESSAGES: Mapping[int, str] = {}
 
@@ -16,51 +16,47 @@ _NO_MESSAGES: Mapping[int, str] = {}
 class UnscoredCauseResponse(ResponseModel):
     """The cause of a missing result."""
 
-    code: Annotated[UnscoredCode, Field(description="What kept the check from a result, such as `judge_reply`")]
-    model: Annotated[str | None, Field(description="The judge or embedding model; null if none was to be called")]
-    provider_code: Annotated[str | None, Field(description="The error code of the failed call, of `judge_failed`")]
-
-    @classmethod
-    def of(cls, cause: UnscoredCause) -> "UnscoredCauseResponse":
-        return cls(code=cause.code, model=cause.model, provider_code=cause.provider_code)
+    code: UnscoredCode
+    """What kept the check from a result, such as `judge_reply`. Example: judge_failed"""
+    model: str | None
+    """The judge or embedding model; null if none was to be called. Example: openai/gpt-6.1-terra"""
+    provider_code: str | None
+    """The error code of the failed call, of `judge_failed`. Example: auth"""
 
 
 class UnscoredReasonResponse(ResponseModel):
     """Why completed probes were not scored."""
 
-    code: Annotated[
-        UnscoredCode,
-        Field(description="What kept the check from a result, such as `judge_reply`: the judge gave no usable reply"),
-    ]
-    model: Annotated[
-        str | None, Field(description="The judge or embedding model; null if the cause is no call of a model")
-    ]
-    provider_code: Annotated[str | None, Field(description="The error code of the failed call; only of `judge_failed`")]
-    count: Annotated[int, Field(description="Completed probes that were not scored for this reason")]
-    probe_index: Annotated[int, Field(description="The index of the first of them")]
-    example: Annotated[
-        str | None,
-        Field(description="The error of its check; null if it was deleted, or is not among those that are read"),
-    ]
+    code: Annotated[UnscoredCode, read_from("cause.code")]
+    """What kept the check from a result, such as `judge_reply`: the judge gave no usable reply.
 
-    @classmethod
-    def of(cls, counted: CauseCount, example: str | None) -> "UnscoredReasonResponse":
-        code, model, provider_code = counted.cause
-        return cls(
-            code=code,
-            model=model,
-            provider_code=provider_code,
-            count=counted.probes,
-            probe_index=counted.first_index,
-            example=example,
-        )
+    Example: judge_failed
+    """
+    model: Annotated[str | None, read_from("cause.model")]
+    """The judge or embedding model; null if the cause is no call of a model. Example: openai/gpt-6.1-terra"""
+    provider_code: Annotated[str | None, read_from("cause.provider_code")]
+    """The error code of the failed call; only of `judge_failed`. Example: auth"""
+    count: int
+    """Completed probes that were not scored for this reason. Example: 3"""
+    probe_index: int
+    """The index of the first of them."""
+    example: Annotated[str | None, read_from("message")]
+    """The error of its check; null if it was deleted, or is not among those that are read.
+
+    Example: the judge openai/gpt-6.1-terra: auth: Incorrect API key provided
+    """
 
     @classmethod
     def list_of(
         cls, causes: Iterable[CauseCount], messages: Mapping[int, str] = _NO_MESSAGES
     ) -> "list[UnscoredReasonResponse]":
         """The most frequent ones; `messages` are by the index of the probe that is the example."""
-        return [cls.of(each, messages.get(each.first_index)) for each in islice(causes, MAX_CAUSES)]
+        return [
+            cls.from_value(
+                each, count=each.probes, probe_index=each.first_index, example=messages.get(each.first_index)
+            )
+            for each in islice(causes, MAX_CAUSES)
+        ]
 
 
 UnscoredReasons = Annotated[

@@ -1,12 +1,12 @@
 """The workspace's webhook, and the log of its calls."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, Field, SecretStr
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.fields import CompleteUrl, Flag
-from cupel_core.domain.resources.webhooks import CallbackRecord, CallbackResult, CallbackStatus, Webhook, read_secret
+from cupel_core.domain.resources.webhooks import CallbackStatus, read_secret
 
 
 def _signing_secret(secret: SecretStr) -> SecretStr:
@@ -28,8 +28,14 @@ class SetWebhook(RequestModel):
 
     url: CompleteUrl
     secret: SigningSecret | None = None
+    """`whsec_` and the Base64 of 24 to 64 random bytes, stored as a secret; omitted keeps the stored one, or makes a
+    new one.
+
+    Example: whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3
+    """
     enabled: Flag = True
-    probes: Annotated[Flag, Field(description="Whether to report each finished probe, besides status changes")] = False
+    probes: Flag = False
+    """Whether to report each finished probe, besides status changes."""
 
     @property
     def reuses_secret(self) -> bool:
@@ -42,61 +48,57 @@ class SetWebhook(RequestModel):
 
 class WebhookResponse(ResponseModel):
     url: str
+    """Address that is called."""
     enabled: bool
-    probes: Annotated[bool, Field(description="Whether finished probes are reported too, for runs started from now on")]
-    disabled_reason: Annotated[str | None, Field(description="Why Cupel disabled it; null if it did not")]
-    failures: Annotated[int, Field(description="Failed calls in a row")]
-    suspended_until: Annotated[Time | None, Field(description="After five failures in a row, calls wait until then")]
+    probes: bool
+    """Whether finished probes are reported too, for runs started from now on. Example: false"""
+    disabled_reason: str | None
+    """Why Cupel disabled it; null if it did not. Example: the receiver answered 410 Gone"""
+    failures: int
+    """Failed calls in a row. Example: 0"""
+    suspended_until: Time | None
+    """After five failures in a row, calls wait until then. Example: 2026-11-20T10:00:00Z"""
     created_at: Time
     updated_at: Time
 
-    @classmethod
-    def of(cls, webhook: Webhook) -> "WebhookResponse":
-        return cls(**_fields(webhook))
-
 
 class WebhookSetResponse(WebhookResponse):
-    secret: Annotated[str | None, Field(description="The signing secret if Cupel made it; shown only once")]
-
-    @classmethod
-    def with_secret(cls, webhook: Webhook, secret: str | None) -> "WebhookSetResponse":
-        return cls(**_fields(webhook), secret=secret)
+    secret: str | None
+    """The signing secret if Cupel made it; shown only once. Example: whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"""
 
 
 class WebhookTestResponse(ResponseModel):
-    delivered: Annotated[bool, Field(description="Whether the receiver answered with a status from 200 to 299")]
-    http_status: Annotated[int | None, Field(description="null if there was no answer")]
+    delivered: bool
+    """Whether the receiver answered with a status from 200 to 299. Example: true"""
+    http_status: int | None
+    """null if there was no answer. Example: 200"""
     error: str | None
     duration_ms: int
-
-    @classmethod
-    def of(cls, result: CallbackResult) -> "WebhookTestResponse":
-        return cls(delivered=result.delivered, **vars(result))
+    """Duration in milliseconds."""
 
 
 class WebhookDeliveryResponse(ResponseModel):
     """A call of the webhook, with its newest attempt."""
 
-    id: Annotated[str, Field(description="The header `webhook-id`, the same in every attempt")]
+    id: str
+    """The header `webhook-id`, the same in every attempt."""
     type: str
+    """Type of the message; see docs/webhooks.md. Example: run.finished"""
     run_id: str
     status: CallbackStatus
     attempts: int
-    created_at: Annotated[Time, Field(description="When that happened what it reports")]
+    """How often it was attempted."""
+    created_at: Time
+    """When that happened what it reports."""
     attempted_at: Time
-    http_status: Annotated[int | None, Field(description="null if there was no answer")]
+    """When the newest attempt was made. Example: 2026-11-20T09:34:10Z"""
+    http_status: int | None
+    """null if there was no answer. Example: 200"""
     error: str | None
     next_attempt_at: Time | None
-
-    @classmethod
-    def of(cls, record: CallbackRecord) -> "WebhookDeliveryResponse":
-        return cls(**vars(record))
+    """When it will be attempted again; null for never. Example: 2026-11-20T10:00:00Z"""
 
 
 class WebhookDeliveryPage(ResponseModel):
     items: list[WebhookDeliveryResponse]
     next_cursor: str | None
-
-
-def _fields(webhook: Webhook) -> dict[str, Any]:
-    return {name: value for name, value in vars(webhook).items() if name not in ("secret_version", "revision")}

@@ -6,8 +6,9 @@ from typing import Annotated, Self, cast
 from pydantic import Field, FiniteFloat, field_validator
 from pydantic_core import PydanticCustomError
 
-from cupel_core.contract.budgets import RoleSpendResponse, rounded_usd
+from cupel_core.contract.budgets import MIN_BUDGET_USD, RoleSpendResponse, rounded_usd
 from cupel_core.contract.common import RequestModel, ResponseModel, Time
+from cupel_core.contract.fields import TimeZone
 from cupel_core.domain.budgets.month_account import MonthAccount
 from cupel_core.domain.budgets.periods import BudgetScope, PeriodLimitChanges, PeriodLimits, period_name
 from cupel_core.domain.timezones import find_timezone
@@ -16,17 +17,17 @@ _PER_DAY = "What all calls of models may cost on a calendar day, in USD"
 _PER_MONTH = "What all calls of models may cost in a calendar month, in USD"
 _ZONE = "IANA time zone in which days and months begin"
 _UNCOUNTED = "null while the workspace has no limit, because calls are not counted then"
-_LimitUsd = Annotated[FiniteFloat, Field(strict=True, ge=0.000001, le=10_000_000)]
+_LimitUsd = Annotated[FiniteFloat, Field(strict=True, ge=MIN_BUDGET_USD, le=10_000_000)]
 
 
 class UpdateBudgets(RequestModel):
     """Omitted fields keep their value and null clears it."""
 
     day_usd: Annotated[_LimitUsd | None, Field(description=f"{_PER_DAY}; null for no limit")] = None
+    """Example: 20.0"""
     month_usd: Annotated[_LimitUsd | None, Field(description=f"{_PER_MONTH}; null for no limit")] = None
-    timezone: Annotated[
-        Annotated[str, Field(min_length=1, max_length=50)] | None, Field(description=f"{_ZONE}; null for UTC")
-    ] = None
+    """Example: 300.0"""
+    timezone: Annotated[TimeZone | None, Field(description=f"{_ZONE}; null for UTC")] = None
 
     @field_validator("timezone")
     @classmethod
@@ -41,39 +42,30 @@ class UpdateBudgets(RequestModel):
 
 class BudgetLimitsResponse(ResponseModel):
     day_usd: Annotated[float | None, Field(description=f"{_PER_DAY}; null for no limit")]
+    """Example: 20.0"""
     month_usd: Annotated[float | None, Field(description=f"{_PER_MONTH}; null for no limit")]
+    """Example: 300.0"""
     timezone: Annotated[str, Field(description=_ZONE)]
-
-    @classmethod
-    def of(cls, limits: PeriodLimits) -> Self:
-        return cls(day_usd=limits.day_usd, month_usd=limits.month_usd, timezone=limits.timezone)
 
 
 class PeriodBudgetResponse(ResponseModel):
     """What is used of one limit, as workers have last reported: at most a minute ago."""
 
-    period: Annotated[str, Field(description="The day, such as `2026-11-23`, or the month, such as `2026-11`")]
-    ends_at: Annotated[Time, Field(description="When the next period begins, and paused runs resume")]
-    limit_usd: Annotated[float | None, Field(description="What may be spent; null for no limit")]
+    period: str
+    """The day, such as `2026-11-23`, or the month, such as `2026-11`. Example: 2026-11-20"""
+    ends_at: Time
+    """When the next period begins, and paused runs resume. Example: 2026-11-20T23:00:00Z"""
+    limit_usd: float | None
+    """What may be spent; null for no limit. Example: 20.0"""
     spent_usd: Annotated[float | None, Field(description=f"Calls whose cost is known; {_UNCOUNTED}")]
-    uncertain_usd: Annotated[
-        float | None,
-        Field(
-            description="Calls that may have been billed: without an answer, or of a worker that died; null like"
-            " `spentUsd`"
-        ),
-    ]
-    reserved_usd: Annotated[
-        float | None, Field(description="Set aside for calls in flight and for the next ones; null like `spentUsd`")
-    ]
-    available_usd: Annotated[
-        float | None,
-        Field(description="What may still be drawn; negative after the limit was lowered, null without a limit"),
-    ]
-    by_role: Annotated[
-        list[RoleSpendResponse] | None,
-        Field(description="`spentUsd` by what the models were called for; null like `spentUsd`"),
-    ]
+    uncertain_usd: float | None
+    """Calls that may have been billed: without an answer, or of a worker that died; null like `spentUsd`."""
+    reserved_usd: float | None
+    """Set aside for calls in flight and for the next ones; null like `spentUsd`."""
+    available_usd: float | None
+    """What may still be drawn; negative after the limit was lowered, null without a limit. Example: 1.4"""
+    by_role: list[RoleSpendResponse] | None
+    """`spentUsd` by what the models were called for; null like `spentUsd`."""
 
     @classmethod
     def of(cls, scope: BudgetScope, day: date, limits: PeriodLimits, account: MonthAccount) -> Self:
@@ -95,8 +87,10 @@ class BudgetsResponse(ResponseModel):
     """The budgets of the workspace. Calls are counted only while it has a limit, of the day or of the month."""
 
     timezone: Annotated[str, Field(description=_ZONE)]
-    day: Annotated[PeriodBudgetResponse, Field(description="Today")]
-    month: Annotated[PeriodBudgetResponse, Field(description="This month")]
+    day: PeriodBudgetResponse
+    """Today."""
+    month: PeriodBudgetResponse
+    """This month."""
 
     @classmethod
     def of(cls, day: date, limits: PeriodLimits, account: MonthAccount) -> Self:

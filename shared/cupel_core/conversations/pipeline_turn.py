@@ -240,7 +240,6 @@ class TurnOperations:
         raise ProviderError(ProbeErrorCode.OPERATION_ERROR, message, final=True)
 
     def _staged(self, pipeline: PipelineState, turn: OpenTurn) -> Artifacts:
-        """Return the artifacts with those of this turn's operations before the answer, persisted or not."""
         return committed_artifacts(self.profile.plan, replace(turn, after={}), pipeline.artifacts, of_turn=True)
 
     def _rewritten_user(self, messages: tuple[Message, ...], turn: OpenTurn) -> tuple[Message, ...]:

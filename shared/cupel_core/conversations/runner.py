@@ -180,7 +180,6 @@ async def _operate(
     checkpoints: ResumableState,
     now: Callable[[], datetime],
 ) -> ConversationState | None:
-    """Return the new state, or None if the step is not one of the profile's."""
     match step:
         case NextStep.RUN_BEFORE:
             return await operations.run_before(state, checkpoints.save, now())
@@ -194,7 +193,6 @@ async def _operate(
 async def _call_target(
     spec: ConversationSpec, target: CalledTarget, state: ConversationState, unusable: list[Spend]
 ) -> ConversationState:
-    """Call the target with the prompt that the operations of a profile have made, if there is one."""
     operations = spec.operations
     if operations is None:
         return await _ask(spec, target, state, _prompt(spec, state), unusable)
@@ -293,7 +291,6 @@ async def _judge(spec: ConversationSpec, state: ConversationState, interrupted: 
 async def _add_user_message(
     spec: ConversationSpec, state: ConversationState, interrupted: list[Spend]
 ) -> ConversationState:
-    """Add the next scripted message, or one by the simulated user once the script is used up."""
     if 0 < state.turns <= len(spec.rules.scripted):
         return _with_user_message(state, _scripted_message(spec, state))
     if not spec.rules.has_user_model:

@@ -88,7 +88,6 @@ async def run_turn(request: ModelRequest, target: CalledTarget, unusable: list[S
 
 
 async def _with_files(request: ModelRequest, reader: FileReader | None) -> ModelRequest:
-    """Return the request with the content of its files. Raise ProviderError if one is gone."""
     parts = [part for message in request.messages if message.parts for part in message.files]
     if not parts:
         return request

@@ -174,7 +174,6 @@ def _next_version(
     items: Sequence[CreateScenario] | None,
     now: datetime,
 ) -> tuple[StoredVersion, Manifest | None]:
-    """Return the version, and its manifest if it has other scenarios. Raise Invalid, naming each invalid field."""
     latest = definitions.get_version(workspace, DefinitionVersion(before.id, before.version))
     own = {**latest.content, **attach_to_content(workspace, overrides or {}, now)}
     content, has_scenarios = merge_overrides(inherited_content(workspace, before), own), items is None or bool(items)
@@ -192,7 +191,6 @@ def _next_version(
 def _validate(
     workspace: str, content: Mapping[str, Any], items: Sequence[CreateScenario], now: datetime, *, has_scenarios: bool
 ) -> tuple[Content, list[Scenario]]:
-    """Return the valid content and scenarios. Raise Invalid with the errors of both."""
     try:
         checked = validate_content(content, has_scenarios=has_scenarios)
     except Invalid as content_error:

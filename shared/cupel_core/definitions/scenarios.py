@@ -159,7 +159,6 @@ def _position(manifest: Manifest, definition_id: str, version: int, scenario_id:
 
 
 def _changed(before: Scenario, changes: UpdateScenario) -> Scenario:
-    """Return the changed scenario. Raise Invalid, naming each invalid field."""
     try:
         item = CreateScenario.model_validate(changes.apply_to(before))
     except ValidationError as error:
@@ -190,7 +189,6 @@ def _assertion_errors(item: CreateScenario, path: str = "") -> tuple[FieldError,
 
 
 def _check_personas(workspace: str, scenarios: Iterable[tuple[str, Scenario]]) -> None:
-    """Raise Invalid, naming the field of each scenario with an unknown persona."""
     named = [(field, persona_id) for field, scenario in scenarios for persona_id in scenario.persona_ids]
     known = resources.get_many(workspace, ResourceKind.PERSONA, (persona_id for _, persona_id in named))
     unknown = [(field, persona_id) for field, persona_id in named if persona_id not in known]

@@ -1,3 +1,5 @@
+"""Every operation with its path and role, as `python -m tools.operation_index --update` writes it."""
+
 from cupel_core.contract.operation import ADMIN, MEMBER, OPERATOR, PUBLIC, VIEWER, Route
 
 # fmt: off

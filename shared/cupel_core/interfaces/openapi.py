@@ -1,28 +1,27 @@
 """Derives the OpenAPI document from the operations.
 
-`PYTHONPATH=functions:shared python -m cupel_core.interfaces.openapi > docs/openapi.json` writes the committed one.
+`PYTHONPATH=functions:shared python -m cupel_core.interfaces.openapi > docs/openapi.json` writes the committed one, and
+`python -m tools.generate` the one that the API serves (see `openapi_file`).
 """
 
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 from http import HTTPStatus
 from typing import Any, get_args, get_origin
 
 import orjson
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 
-from cupel_core.base.errors import Invalid
 from cupel_core.contract.operation import Operation, Replay, Revalidated, Tagged
 from cupel_core.contract.service import VERSION
 from cupel_core.domain.access import AccessRole
-from cupel_core.interfaces.descriptions import BY_SCHEMA, describe
-from cupel_core.interfaces.examples import SchemaExamples
 from cupel_core.interfaces.gateway.problems import CONTENT_TYPE
 from cupel_core.interfaces.http.operations import add_route
 from cupel_core.interfaces.routes import load_all
+from cupel_core.interfaces.schema_examples import SchemaExamples, common_fields
 from cupel_core.interfaces.schema_sharing import extend, schema_name, share_fields, simplify
 from cupel_core.store import idempotency
 
@@ -72,7 +71,6 @@ it may answer besides its own. A schema whose name begins with a small letter is
 
 `/v1/openapi.json?tags=runs,transcripts` returns only the operations with these tags, and the schemas they need."""
 _LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")
-_REFERENCE = re.compile(r'"#/components/(\w+)/([\w.-]+)"')
 _TAGS = frozenset({Tagged, Revalidated})
 _POWERTOOLS_SCHEMAS = ("HTTPValidationError", "ValidationError", "ResponseValidationError")
 _PROBLEM: dict[str, Any] = {
@@ -81,9 +79,13 @@ _PROBLEM: dict[str, Any] = {
     "type": "object",
     "required": ["type", "title", "status", "detail", "requestId"],
     "properties": {
-        "type": {"type": "string"},
+        "type": {
+            "type": "string",
+            "description": "URN of the kind of problem",
+            "examples": ["urn:cupel:problem:not-found"],
+        },
         "title": {"type": "string"},
-        "status": {"type": "integer"},
+        "status": {"type": "integer", "description": "HTTP status"},
         "detail": {"type": "string"},
         "requestId": {"type": "string", "description": "Identifies the request in the logs"},
         "etag": {"type": "string", "description": "The current `ETag`, if `If-Match` named another one (412)"},
@@ -93,6 +95,7 @@ _PROBLEM: dict[str, Any] = {
         },
         "errors": {
             "type": "array",
+            "examples": [[{"field": "models.1", "message": "unknown provider for model 'opnai/gpt-5'"}]],
             "items": {
                 "type": "object",
                 "required": ["field", "message"],
@@ -141,7 +144,6 @@ _IF_NONE_MATCH = {
     "schema": {"type": "string"},
     "description": "An `ETag` that was received before, or several; 304 if it is the current one",
 }
-_MAX_PARTS = 16
 
 
 @cache
@@ -181,13 +183,13 @@ def _complete_schemas(schemas: dict[str, Any]) -> None:
     for name in _POWERTOOLS_SCHEMAS:
         schemas.pop(name, None)
     schemas["Problem"] = _PROBLEM
-    for name, schema in schemas.items():
+    for schema in schemas.values():
         schema.pop("title", None)
         if "description" in schema:
             schema["description"] = _LINE_BREAK.sub(" ", schema["description"])
         for field_name, field in schema.get("properties", {}).items():
             field.pop("title", None)
-            _describe(name, field_name, field)
+            _describe(field_name, field)
     _add_examples(schemas)
     _shorten_defaults(schemas)
     for name in schemas:
@@ -206,32 +208,6 @@ def _complete_operation(described: dict[str, Any], operation: Operation, shared:
         described.pop("description")
 
 
-@lru_cache(maxsize=_MAX_PARTS)
-def part(tags: frozenset[str]) -> dict[str, Any]:
-    """Return the operations with these tags, and the components that they refer to, directly or not.
-
-    Raises Invalid for an unknown tag.
-    """
-    if unknown := sorted(tags - TAGS.keys()):
-        raise Invalid.field("tags", f"has no {', '.join(map(repr, unknown))}; the tags are {', '.join(TAGS)}")
-    whole = document()
-    paths = {
-        path: chosen
-        for path, item in whole["paths"].items()
-        if (chosen := {method: each for method, each in item.items() if not tags.isdisjoint(each["tags"])})
-    }
-    needed = _needed(whole, paths)
-    components = {
-        kind: found
-        for kind, each in whole["components"].items()
-        if (found := {name: value for name, value in each.items() if (kind, name) in needed})
-    }
-    components["securitySchemes"] = whole["components"]["securitySchemes"]
-    return {**whole, "tags": [each for each in whole["tags"] if each["name"] in tags], "paths": paths} | {
-        "components": components
-    }
-
-
 def _shorten_defaults(schemas: dict[str, Any]) -> None:
     for schema in schemas.values():
         for field in schema.get("properties", {}).values():
@@ -240,27 +216,18 @@ def _shorten_defaults(schemas: dict[str, Any]) -> None:
                 field["default"] = {name: each for name, each in default.items() if each != fields[name].get("default")}
 
 
-def _describe(schema: str, name: str, field: dict[str, Any]) -> None:
+def _describe(name: str, field: dict[str, Any]) -> None:
     """Describe a field that its model does not describe, or describes only as a value that may be null."""
     values = [each for each in field.get("anyOf", ()) if each != {"type": "null"}]
     of_value = values[0].pop("description", None) if len(values) == 1 else None
     if "description" in field:
         return
-    description = describe(schema, name)
-    if of_value and f"{schema}.{name}" not in BY_SCHEMA and len(of_value) > len(description or ""):
+    common = common_fields().get(name)
+    description = common and common.description
+    if of_value and len(of_value) > len(description or ""):
         description = of_value
     if description:
         field["description"] = description
-
-
-def _needed(whole: dict[str, Any], paths: dict[str, Any]) -> set[tuple[str, str]]:
-    found: set[tuple[str, str]] = set()
-    to_read: list[Any] = [paths]
-    while to_read:
-        for kind, name in set(_REFERENCE.findall(orjson.dumps(to_read.pop()).decode())) - found:
-            found.add((kind, name))
-            to_read.append(whole["components"][kind][name])
-    return found
 
 
 def _problem_responses() -> dict[str, dict[str, Any]]:

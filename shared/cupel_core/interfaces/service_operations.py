@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from cupel_core.contract.operation import PUBLIC, Call, operation
 from cupel_core.contract.query import Parameter
 from cupel_core.contract.service import VERSION, HealthResponse
+from cupel_core.interfaces import openapi_file
 
 Tags = Annotated[
     Sequence[str],
@@ -23,7 +24,5 @@ def get_health(_: Call) -> HealthResponse:
 )
 def get_open_api_document(call: Call, tags: Tags = ()) -> dict[str, Any]:
     """`servers` names the address that the request was sent to."""
-    from cupel_core.interfaces import openapi  # Other requests do not load every model.
-
-    found = openapi.part(frozenset(tags)) if tags else openapi.document()
+    found = openapi_file.read_part(frozenset(tags)) if tags else openapi_file.read_document()
     return {**found, "servers": [{"url": call.http.page_url()}]}

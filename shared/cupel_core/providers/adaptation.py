@@ -227,7 +227,6 @@ def _key(account: Account, model: str) -> tuple[str, str, str, str]:
 
 
 def _names_both(error: ProviderError) -> bool:
-    """Return whether a refusal of one name of the limit names the other one."""
     return len({name.lower() for name in re.findall(_OTHER_LIMIT_NAMES, error.message, re.I)}) > 1
 
 

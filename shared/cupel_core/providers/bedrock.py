@@ -167,7 +167,6 @@ def converse_arguments(model_name: str, request: ModelRequest) -> dict[str, Any]
 
 
 def _enforces_schema(model_name: str, request: ModelRequest) -> bool:
-    """Return whether the API enforces the schema. Otherwise, the schema is part of the system prompt."""
     schema = request.json_schema
     return schema is not None and is_closed_schema(schema) and _NATIVE_SCHEMA.fullmatch(model_name) is not None
 

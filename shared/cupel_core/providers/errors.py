@@ -325,7 +325,6 @@ _MESSAGES = ("message", "detail", "msg", "error_msg", "error_message", "errors")
 
 
 def _detail_of(error: object, text: str, now: datetime) -> ErrorDetail:
-    """Build the detail. `text` is the message if the error has none."""
     if not isinstance(error, dict):
         return ErrorDetail(frozenset(), str(error))
     details = [detail for detail in _list(error.get("details")) if isinstance(detail, dict)]

@@ -75,7 +75,6 @@ def shutdown_note(model: str, today: date) -> str | None:
 
 @cache
 def _models() -> dict[str, dict[str, str]]:
-    """Return the rest of each line, by provider and name."""
     from cupel_core.providers.model_list import MODELS
 
     found: dict[str, dict[str, str]] = {provider: {} for provider in PROVIDERS}

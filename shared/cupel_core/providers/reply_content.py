@@ -195,7 +195,6 @@ def _events(text: str) -> tuple[object, ...]:
 
 
 def _lines(text: str) -> tuple[object, ...]:
-    """Return JSON values on lines of their own. A single one would have been read already."""
     lines = text.splitlines()
     return _values(lines) if len(lines) > 1 else ()
 

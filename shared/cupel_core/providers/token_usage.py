@@ -94,7 +94,6 @@ def _cost(value: object) -> float | None:
 
 
 def _count(fields: Mapping[str, object], *names: str) -> int | None:
-    """Return the first of these fields that is a number."""
     for name in names:
         value = fields.get(name)
         if type(value) is int:

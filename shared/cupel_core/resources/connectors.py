@@ -74,7 +74,6 @@ def delete(workspace: str, connector_id: str, now: datetime, precondition: Preco
 
 
 def _validated(body: dict[str, Any], headers: Mapping[str, str] | None) -> dict[str, Any]:
-    """Return the body. Raise Invalid if its config, or its secret, does not fit the connector's type."""
     kind = ConnectorType(body["type"])
     problems = config_errors(kind, body.get("config") or {})
     errors = [FieldError(f"config.{field}" if field else "config", message) for field, message in problems]

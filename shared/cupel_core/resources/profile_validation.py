@@ -47,7 +47,6 @@ def _template_errors(workspace: str, pipeline: Pipeline) -> Iterator[ProfileIssu
 
 
 def _texts(pipeline: Pipeline, kind: str) -> dict[str, str]:
-    """Return the templates, or the expressions, of all operations by their fields."""
     return {
         f"operations.{number}.{field}": text
         for number, operation in enumerate(pipeline.operations)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from cupel_core.base.errors import ConfirmationRequired, Conflict, Invalid, NotFound, RetryableError
 from cupel_core.base.messages import RunRef
@@ -22,6 +22,7 @@ from cupel_core.domain.budgets.periods import PERIODS, BudgetScope
 from cupel_core.domain.budgets.run_budget import RunBudget
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.run import Action, IllegalTransition, PauseReason, Run, RunEventType, RunStatus
+from cupel_core.domain.runs.settings import BudgetTerms
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.views import BudgetView
 from cupel_core.runs import control
@@ -61,15 +62,6 @@ def budget_of(max_usd: float, finish_usd: float, estimate: RunEstimate, *, allow
         guarantee=estimate.guarantee,
         unlimited_targets=estimate.unlimited_targets,
     )
-
-
-class BudgetTerms(Protocol):
-    @property
-    def max_budget_usd(self) -> float | None: ...
-    @property
-    def allow_unpriced(self) -> bool: ...
-    @property
-    def confirmed_usd(self) -> float | None: ...
 
 
 def check_estimate(
@@ -129,7 +121,6 @@ def _check_cost(
 
 
 def _left_usd(run: Run) -> float | None:
-    """Return what probes may still draw of the run's own budget. It is None without one."""
     if run.budget is None:
         return None
     return usd(max(0, budgets.get(RunRef(run.workspace, run.id)).available(run.budget.probe_limit)))
@@ -159,7 +150,6 @@ def _fit(
 
 
 def _scarcest(workspace: str, own: list[_Spendable], now: datetime) -> _Spendable | None:
-    """Return the scarcest of a run's own budget and the workspace's, or None if nothing limits the run."""
     budgets = [*own]
     if (left := workspace_budgets.left(workspace, now)) is not None:
         scope, left_usd = left[0], usd(max(0, left[1]))

@@ -115,7 +115,6 @@ def execute(request: DispatchRequest, now: datetime, seconds_left: Callable[[], 
 
 
 def _active_run(request: DispatchRequest) -> Run | None:
-    """Return None if the run was deleted or is not active, or the request is void."""
     try:
         run = runs.get(request.run)
     except NotFound:
@@ -124,7 +123,6 @@ def _active_run(request: DispatchRequest) -> Run | None:
 
 
 def _next_windows(run: Run, cursors: Mapping[str, int]) -> _Windows:
-    """Return the next windows, without the providers whose leaves are all sent."""
     windows = {
         provider: _next_window(run, provider, _first_leaves(run.plan, provider, cursors))
         for provider in dict.fromkeys(providers_of(run.plan))
@@ -198,7 +196,6 @@ def _send_windows(request: DispatchRequest, run: Run, windows: _Windows, cursors
 
 
 def _missing(run: Run, window: Sequence[LeafPart]) -> dict[int, Sequence[int]]:
-    """Return the indexes without an outcome, by leaf."""
     leaves = sorted({part.leaf for part in window})
     covered = {leaf: range(leaf * FANOUT, min((leaf + 1) * FANOUT, run.plan.total)) for leaf in leaves}
     if run.status is RunStatus.PENDING:
@@ -284,7 +281,6 @@ def seconds_until_capacity(run: Run, provider: str, next_leaves: Mapping[int, in
 
 
 def _count_outstanding(run: Run, next_leaves: Mapping[int, int], probes: int) -> int:
-    """Count how many of the last `probes` probes that were sent have no outcome."""
     parts = latest_parts(run.plan, next_leaves, probes)
     leaves = barrier.get_leaves(RunRef(run.workspace, run.id), sorted({part.leaf for part in parts}))
     return sum(len(leaves[part.leaf].leaf.missing(part.indexes)) for part in parts)

@@ -44,7 +44,6 @@ def estimate_of(run: Run, snapshot: Snapshot) -> RunEstimate:
 
 
 def _answers(plan: Plan, scenarios: int) -> float:
-    """Return the number of answers to a scenario per repeat."""
     return plan.cases / scenarios * len(plan.columns)
 
 

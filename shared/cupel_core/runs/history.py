@@ -163,7 +163,6 @@ def _sampled(ranges: Sequence[range], leaves: int) -> list[int]:
 
 
 def _usd(outcome: CountedOutcome, model: str, price: CallsPrice) -> Mapping[ModelRole, float] | None:
-    """Return the cost by role, or None if a price is unknown."""
     usd = {ModelRole(cost.kind): cost.usd for cost in outcome.costs}
     tokens = Calls(float(outcome.turns), float(outcome.input_tokens), float(outcome.output_tokens))
     today = price(model, tokens)

@@ -42,5 +42,4 @@ def _add(run: Run, owner: str, limit: int) -> bool:
 
 
 def _owner_of(run: Run) -> str | None:
-    """Return the id of the token, user or schedule that started the run. It is None if Cupel did."""
     return run.started_by.id

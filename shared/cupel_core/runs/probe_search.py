@@ -92,7 +92,6 @@ def _candidates_from(run: Run, probe_filter: ProbeFilter, start: int | None) -> 
 
 
 def _candidates(run: Run, probe_filter: ProbeFilter) -> Sequence[int]:
-    """Return the indexes that match the filter's scenario and persona, ascending."""
     if probe_filter.scenario_id is None and probe_filter.persona_id is None:
         return range(run.plan.total)
     try:

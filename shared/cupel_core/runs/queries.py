@@ -142,7 +142,6 @@ def progress(run: Run) -> Progress:
 
 
 def _state(run: Run) -> State:
-    """Return the counts and the spend of a run, as stored once it has ended, otherwise those of its barrier."""
     if run.settled and run.spend:
         return State(run.settled, run.spend)
     state = barrier.get_state(Tree.for_run(run))
@@ -259,7 +258,6 @@ def _suspended_models(run: Run) -> tuple[SuspendedModel, ...]:
 
 
 def _scenario_outcomes(run: Run, scenario_id: str, ranges: Sequence[range]) -> Iterator[Outcome]:
-    """Yield the outcomes of one scenario within these ranges, ascending."""
     return outcomes.list_outcomes(RunRef(run.workspace, run.id), _scenario_indexes(run, scenario_id, ranges))
 
 

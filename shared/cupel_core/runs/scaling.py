@@ -128,7 +128,6 @@ def _check(workspace: str, scale_run: ScaleRun, now: datetime, checks: ModelChec
 
 @contextmanager
 def _request_fields(scale_run: ScaleRun) -> Iterator[None]:
-    """Convert errors of a run's specification to errors with the fields of the request."""
     try:
         yield
     except Invalid as error:

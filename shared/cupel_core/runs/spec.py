@@ -6,10 +6,10 @@ Two specifications are the same when their texts are.
 import orjson
 
 from cupel_core.domain.codec import decode, encode
-from cupel_core.domain.runs.spec import RunSpec, StartSpec, start_spec
+from cupel_core.domain.runs.spec import RequestedRun, RunSpec, StartSpec, start_spec
 
 
-def spec_to_text(spec: StartSpec) -> str:
+def spec_to_text(spec: RequestedRun) -> str:
     return orjson.dumps(encode(spec), option=orjson.OPT_SORT_KEYS).decode()
 
 

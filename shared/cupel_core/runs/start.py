@@ -36,7 +36,7 @@ from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.labels import RunLabels
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import SYSTEM, ProfileRef, Run, StartedBy
-from cupel_core.domain.runs.sampling import sample
+from cupel_core.domain.runs.sampling import SEED_COUNT, sample
 from cupel_core.domain.runs.settings import RunConfig, values_of
 from cupel_core.domain.runs.spec import RunSpec
 from cupel_core.domain.runs.targets import Target
@@ -67,8 +67,6 @@ from cupel_core.store import counters, idempotency, object_names, resources, run
 from cupel_core.store.definitions import UnknownVersion
 from cupel_core.store.resources import ResourceKind
 from cupel_core.store.snapshots import Snapshot
-
-_SEED_COUNT = 2**31
 
 
 class RunStarted(NamedTuple):
@@ -183,7 +181,7 @@ def _build_run(
     check_tool_connectors(workspace, spec, definition.content)
     if source is None:  # A run that was started once can be repeated.
         check_tool_choices(spec, definition.content)
-    seed = randbelow(_SEED_COUNT) if spec.sample_seed is None else spec.sample_seed
+    seed = randbelow(SEED_COUNT) if spec.sample_seed is None else spec.sample_seed
     cases = source.cases if source else _selected_cases(workspace, spec, definition, seed)
     prompt_ids = tuple(prompt.id for prompt in definition.content.prompts)
     plan = Plan(
@@ -281,7 +279,6 @@ def _grader_config(workspace: str, spec: RunSpec) -> GraderConfig:
 
 
 def _scenario_positions(spec: RunSpec, manifest: Manifest, version: int, seed: int) -> Sequence[int]:
-    """Return the positions of the named scenarios, otherwise of a sample, ascending."""
     if not spec.scenario_ids:
         return sample(manifest.total, spec.sample_percentage, seed)
     positions = scenarios.find_positions(manifest, spec.scenario_ids)

@@ -182,7 +182,6 @@ def _target_errors(workspace: str, spec: RunSpec, checks: ModelChecks) -> Iterat
 
 
 def _default_errors(spec: RunSpec) -> Iterator[FieldError]:
-    """Yield an error for each of the run's own parameters that no target knows."""
     known = frozenset[str]().union(*map(known_parameters, spec.targets))
     for name, value in spec.params.items():
         if value is not None and name not in known and spec.targets:
@@ -292,5 +291,4 @@ def _tool_choice_errors(layers: Layers) -> Iterator[FieldError]:
 
 
 def _last_layer(layers: Layers, name: str) -> tuple[str, Any]:
-    """Return the value that takes precedence, with its field. The value is None if no layer has one."""
     return next(((field, params[name]) for field, params in reversed(layers) if name in params), ("", None))

@@ -137,6 +137,6 @@ def _reapply_to_run(deletion: Deletion, now: datetime) -> None:
 
 
 def _was_retried_since(deletion: Deletion, index: int) -> bool:
-    """Return whether the outcome is of a retry after the deletion, which nobody has deleted."""
+    """Return whether the outcome is of a retry after the deletion, so that it was not deleted."""
     outcome = outcomes.get(deletion.ref, index)
     return outcome is not None and outcome.created_at > deletion_log.get_time(deletion)

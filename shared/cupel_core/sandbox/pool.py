@@ -94,7 +94,6 @@ class HelperProcess:
         return bytes(parts)
 
     def _end(self, limits: TaskLimits, error: Exception) -> Exception:
-        """End the process and return the error that its end means."""
         if isinstance(error, EOFError):
             self._await_exit()
         is_alive = self.is_alive

@@ -326,7 +326,6 @@ def _list_open_leaves(tree: Tree, parent: Node, known: InnerNode) -> dict[int, L
 
 
 def _add_member(tree: Tree, node: Node, value: int, spend: Mapping[str, Collection[int]]) -> InnerItem:
-    """Add a full child, and its spend by attribute as members. Return the node afterwards."""
     members = {"members": [value], **spend}
     response = dynamodb().update_item(
         TableName=settings().table_name,

@@ -4,11 +4,11 @@ All but files are gzipped JSON or gzipped bytes. `transcripts/` comes first in a
 rule knows prefixes only.
 
 scenarios/<ws>/<definitionId>/<pageId>.json.gz           a page of up to 1,000 scenarios, 4 MB if there are several
-generations/<ws>/<generationId>/<partId>.json.gz         texts that a model has written so far for a generation
+generations/<ws>/<generationId>/<partId>.json.gz         the texts of a generation so far
 runs/<ws>/<runId>/snapshot.json.gz                       a run's snapshot: content, manifest, sampled scenarios
 transcripts/<ws>/<runId>/<index>-<unique>.json.gz        messages above 8 KB; the name is unique per writer
 transcripts/<ws>/<runId>/<index>-<unique>.score.json.gz  a rescore's result above 8 KB
-transcripts/<ws>/<runId>/report-<reportId>.json.gz       what a report quotes of conversations
+transcripts/<ws>/<runId>/report-<reportId>.json.gz       the quotations of conversations in a report
 analyses/<ws>/<runId>/<revision>/counts-<leaf>.bin.gz    counts of the outcomes of 10,000 probes
 analyses/<ws>/<runId>/<analysisId>.json.gz               the figures of an analysis
 analyses/<ws>/<runId>/reports/<reportId>.json.gz         the figures of a report

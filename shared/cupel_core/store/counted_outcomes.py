@@ -66,7 +66,6 @@ def _transcript(stored: StoredOutcome) -> CountedOutcome:
 
 
 def _result(scored: Mapping[str, Any], *, is_corrected: bool) -> dict[str, Any]:
-    """Return the fields that differ between a rescore and the run's own scoring."""
     return {
         "success": scored.get("success"),
         "score": scored.get("score"),

@@ -284,7 +284,6 @@ def _in_folder(folder: str, *, include_children: bool) -> Condition:
 
 
 def _unchanged_since(before: DefinitionHead) -> Any:
-    """Return the write condition that the head is still the one that was read."""
     return (
         (HeadItem.revision == before.revision)
         & (HeadItem.version == before.version)

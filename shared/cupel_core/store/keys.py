@@ -7,12 +7,12 @@ pk                                   sk                    item
 <ws>#definition#<id>                 answers#<createdAt>#<definitionId> a definition that was made for one of its runs
 <ws>#definition#<id>                 scenarios#000001      a manifest: the scenario pages of one version or several
 <ws>#definition#<id>                 generation#<id>       a generation of scenarios by a model
-<ws>#definition#<id>                 openai-eval           what OpenAI's API wants back of it as an eval
-<ws>#definition#<id>                 openai-data#000001    the same of a version that is the data of a run
+<ws>#definition#<id>                 openai-eval           fields of its eval in OpenAI's API
+<ws>#definition#<id>                 openai-data#000001    fields of a version that is the data of a run in that API
 <ws>#run#<id>                        run | access          a run; when it was last read
-<ws>#run#<id>                        budget                what is spent of its budget, and its workers' leases
+<ws>#run#<id>                        budget                the spent part of its budget, and its workers' leases
 <ws>#run#<id>                        concurrency           its workers' leases, if it limits its conversations
-<ws>#run#<id>                        progress              how far it was when its progress was last read
+<ws>#run#<id>                        progress              its progress when it was last read
 <ws>#run#<id>                        corrections           how often results of it were corrected
 <ws>#run#<id>                        unusable#<token>      how many replies of its judge were unusable
 <ws>#run#<id>                        copies#<definitionId> a definition with copies of its answers
@@ -20,8 +20,8 @@ pk                                   sk                    item
 <ws>#run#<id>#leaves#<parent>        <number>              barrier leaves, a hundred of one parent
 <ws>#run#<id>#nodes#<retryRound>#…   <number>              inner barrier nodes by level and parent
 <ws>#run#<id>#pages#<block>          digest#<leaf>#<page>  outcomes of 1,000 probes, of one leaf in each page
-<ws>#run#<id>#pages#<block>          text#<leaf>#<page>    what was said in the conversations of that page
-<ws>#run#<id>#probes#<block>         <index>               outcomes that have changed since
+<ws>#run#<id>#pages#<block>          text#<leaf>#<page>    the conversations of that page
+<ws>#run#<id>#probes#<block>         <index>               outcomes that have changed since the page was written
 <ws>#run#<id>#attempts#<block>       <index>#<token>       errors of probes that were retried
 <ws>#run#<id>#checkpoints#<block>    <index>#<retryRound>  a conversation up to its last completed step
 <ws>#run#<id>#selections#<rescore>#… <index>#<assertion>   the selection of the best of several answers
@@ -35,17 +35,17 @@ pk                                   sk                    item
 <ws>#experiment#<id>                 resource              an experiment
 <ws>#experiment#<id>                 run#<createdAt>#<id>  a run of it
 <ws>#chat#<id>                       event#<turnId>#00000001 an event of a turn
-<ws>#chat#<id>                       draft#<turnId>#000001#00000000 what a main call has written, by attempt and offset
+<ws>#chat#<id>                       draft#<turnId>#000001#00000000 the text of a main call, by attempt and offset
 <ws>#chat#<id>                       artifacts#<turnId>    the persisted artifacts of its profile session after a turn
 <ws>#chat#<id>                       request#<sha256>      a clientRequestId and its turn, for a day
-<ws>#chat#<id>#turns                 <turnId>              a turn, and what its worker has paid for so far
+<ws>#chat#<id>#turns                 <turnId>              a turn, and the paid results of its worker so far
 <ws>#job#<id>                        job                   a queued computation
 <ws>#start#<sha256 of key>           start                 an Idempotency-Key and what it created
 <ws>#schedule#<id>                   schedule              a schedule and its last firings
 <ws>#persona#<id>                    resource              a persona; connectors and evals likewise
 <ws>#profile#<id>                    resource, v000001     an operation profile, and its versions
 <ws>#chat#<id>                       chat                  a chat: its settings, and which branch is active
-<ws>#chat#<id>                       branch#<branchId>     a branch: its length, its pages, the turn that is being held
+<ws>#chat#<id>                       branch#<branchId>     a branch: its length, its pages, the turn in progress
 <ws>#chat#<id>                       page#<pageId>         pointers to 50 exchanges, of one branch or of several
 <ws>#chat#<id>                       exchange#<id>         the numbers of the variants of an exchange
 <ws>#chat#<id>                       message#<id>#user#0001 a variant of a message; answers likewise
@@ -56,8 +56,8 @@ pk                                   sk                    item
 <ws>#callbacks                       <time>#<id>           the log of its calls, of the last 14 days
 <ws>#audit                           <time>#<requestId>    who did what, of the last year
 <ws>#settings                        executions            how many times evals were started
-<ws>#settings                        waiting               its requests that wait
-<ws>#settings                        quota#<name>          how much of a quota is used at most
+<ws>#settings                        waiting               its waiting requests
+<ws>#settings                        quota#<name>          the maximum use of a quota
 <ws>#provider                        <name>                a provider's settings
 <ws>#governor                        <name>                what a provider's workers share: leases, limits, breakers
 <ws>#tokens                          <tokenId>             API tokens of a workspace, without their secrets
@@ -66,8 +66,8 @@ pk                                   sk                    item
 token#<sha256>                       token                 the workspace and role of a secret
 token#<sha256>                       ticket                a ticket for the events of one run
 token#<sha256>                       login-code            a code that opens a session, once
-token#<sha256>                       rate                  how much of its limit a caller, or a workspace, has used
-waiting                              waiting               the requests of all workspaces that wait
+token#<sha256>                       rate                  the part of its limit that a caller, or a workspace, has used
+waiting                              waiting               the waiting requests of all workspaces
 workspaces                           <ws>                  workspaces that operators have created or erased
 active                               <ws>#<runId>          runs that have not ended
 rescoring                            <ws>#<runId>#<id>     rescores that have not ended
@@ -75,7 +75,7 @@ erasures                             <time>#<ws>#<runId>#… content to be erase
 callbacks                            <ws>#<runId>          runs with events that a webhook has not received yet
 jobs                                 <ws>#<id>             jobs that have not ended
 turning                              <ws>#<chatId>#<id>    turns of chats that are not over
-repairs                              <ws>#<id>             repairs of providers whose runs do not all go on yet
+repairs                              <ws>#<id>             repairs of providers whose runs are not all resumed
 outbox                               <runId>#<token>       dispatches not carried out yet
 
 gsi1 lists newest first: `<ws>#definitions`, `<ws>#runs`, `<ws>#comparisons`, `<ws>#jobs`, `<ws>#schedules`,

@@ -158,7 +158,6 @@ def list_matching(
 def _find_matching(
     ref: RunRef, ranges: Sequence[range], wanted: TranscriptFilter, limit: int
 ) -> tuple[list[OutcomeLocation], int | None]:
-    """Return the locations of matching transcripts, and the index to continue at, which is None at the end."""
     found, probes, outcomes = list[OutcomeLocation](), 0, 0
     for batch in leaf_batches(chain.from_iterable(ranges), PROBES_PER_READ if wanted.is_set else limit + 1):
         if probes >= MAX_PROBES or (wanted.is_set and outcomes >= MAX_EXAMINED):
@@ -172,7 +171,6 @@ def _find_matching(
 
 
 def _matching(ref: RunRef, located: Sequence[OutcomeLocation], wanted: TranscriptFilter) -> list[OutcomeLocation]:
-    """Return the locations of matching transcripts. Without a filter, no outcome has to be read."""
     completed = [location for location in located if location.is_completed]
     if not wanted.is_set:
         return completed
@@ -212,7 +210,6 @@ def set_correction(ref: RunRef, index: int, result: TranscriptResult | None, bef
 
 
 def _write_correction(ref: RunRef, item: OutcomeItem, action: Action, condition: Condition) -> bool:
-    """Write it. Return False if another correction of the run was being written."""
     try:
         with TransactWrite(connection=connection()) as transaction:
             transaction.update(item, [action], condition)

@@ -125,7 +125,6 @@ def _count_sessions(workspace: str, limit: int, now: datetime) -> int:
 
 
 def _count_definitions(workspace: str, limit: int, _now: datetime) -> int:
-    """Count definitions, including deleted ones until they are erased."""
     return _count(keys.scenario_owners(workspace), limit)
 
 

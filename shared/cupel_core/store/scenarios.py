@@ -75,7 +75,6 @@ def read_properties(manifest: Manifest, positions: Iterable[int]) -> Iterator[tu
 def _read_parts[T](
     manifest: Manifest, positions: Iterable[int], part_of: Callable[[Mapping[str, Any]], T]
 ) -> Iterator[tuple[int, T]]:
-    """Yield the parts by position. Each page is read once and not cached."""
     by_page: defaultdict[int, list[int]] = defaultdict(list)
     for position in positions:
         by_page[manifest.page_number_at(position)].append(position)

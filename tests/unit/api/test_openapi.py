@@ -13,7 +13,7 @@ from cupel_core import contract
 from cupel_core.contract.common import RequestModel
 from cupel_core.contract.service import VERSION
 from cupel_core.domain.access import AccessRole
-from cupel_core.interfaces import descriptions, examples, openapi
+from cupel_core.interfaces import openapi_file, schema_examples
 from cupel_core.interfaces.http.operations import query_names
 from cupel_core.interfaces.openapi import TAGS, document
 from tests.conftest import ROOT
@@ -106,7 +106,7 @@ def test_a_part_has_the_operations_of_its_tags_and_what_they_refer_to(
 
 
 def test_the_part_of_all_tags_is_the_document(generated: dict[str, Any]) -> None:
-    part = openapi.part(frozenset(TAGS))
+    part = openapi_file.read_part(frozenset(TAGS))
     assert part["paths"] == generated["paths"]
     assert part["components"] == generated["components"]
 
@@ -119,8 +119,8 @@ def test_an_unknown_tag_is_refused_with_the_accepted_ones(client: Client) -> Non
 
 def test_the_number_of_cached_parts_is_bounded() -> None:
     for tag in TAGS:
-        openapi.part(frozenset({tag}))
-    assert openapi.part.cache_info().currsize < len(TAGS)
+        openapi_file.read_part(frozenset({tag}))
+    assert openapi_file.read_part.cache_info().currsize < len(TAGS)
 
 
 def test_responses_with_an_entity_tag_declare_it(resolved: dict[str, Any]) -> None:
@@ -194,20 +194,18 @@ def test_every_property_is_described(schemas: dict[str, Any]) -> None:
     assert undescribed == []
 
 
-def test_every_description_is_used(schemas: dict[str, Any]) -> None:
+def test_every_description_of_a_common_field_is_used(schemas: dict[str, Any]) -> None:
     used = {
-        (name, field, described.get("description"))
-        for name, schema in schemas.items()
+        (field, described.get("description"))
+        for schema in schemas.values()
         for field, described in schema.get("properties", {}).items()
     }
-    by_name = {(field, text) for _, field, text in used}
-    by_schema = {(f"{name}.{field}", text) for name, field, text in used}
-    assert descriptions.BY_NAME.items() - by_name == set()
-    assert descriptions.BY_SCHEMA.items() - by_schema == set()
+    common = {(name, doc.description) for name, doc in schema_examples.common_fields().items() if doc.description}
+    assert common - used == set()
 
 
 def test_every_property_has_an_example_that_is_valid(schemas: dict[str, Any]) -> None:
-    made = examples.SchemaExamples(schemas)
+    made = schema_examples.SchemaExamples(schemas)
     invalid = [
         f"{name}.{field}: {found}"
         for name, schema in schemas.items()
@@ -218,11 +216,11 @@ def test_every_property_has_an_example_that_is_valid(schemas: dict[str, Any]) ->
             for example in found
         )
     ]
-    assert invalid == [], "examples are in cupel_core/interfaces/examples.py"
+    assert invalid == []
 
 
 def test_every_property_shows_its_example_unless_its_type_or_another_one_does(schemas: dict[str, Any]) -> None:
-    made = examples.SchemaExamples(schemas)
+    made = schema_examples.SchemaExamples(schemas)
     without = [
         f"{name}.{field}"
         for name, schema in schemas.items()
@@ -232,14 +230,19 @@ def test_every_property_shows_its_example_unless_its_type_or_another_one_does(sc
     assert without == []
 
 
-def test_every_listed_example_is_used(schemas: dict[str, Any]) -> None:
-    made = examples.SchemaExamples(schemas)
-    fields = [(name, field) for name, schema in schemas.items() for field in schema.get("properties", ())]
-    by_name = [(field, made.of_field(name, field)) for name, field in fields]
-    by_schema = [(f"{name}.{field}", made.of_field(name, field)) for name, field in fields]
-    assert [item for item in examples.BY_NAME.items() if item not in by_name] == []
-    assert [item for item in examples.BY_SCHEMA.items() if item not in by_schema] == []
-    assert examples.ABSENT - dict(by_name).keys() == set()
+def test_every_example_is_used(schemas: dict[str, Any]) -> None:
+    made = schema_examples.SchemaExamples(schemas)
+    shown = {
+        (name, field): made.of_field(name, field)
+        for name, schema in schemas.items()
+        for field in schema.get("properties", ())
+    }
+    by_name = [(field, example) for (_, field), example in shown.items()]
+    common = [(name, doc.example) for name, doc in schema_examples.common_fields().items() if doc.example is not None]
+    documented = schema_examples.documented_fields().items()
+    own = [(field, doc.example) for (schema, field), doc in documented if doc.example is not None and schema in schemas]
+    assert [item for item in (*common, *own) if item not in by_name] == []
+    assert schema_examples.ABSENT - dict(by_name).keys() == set()
 
 
 def test_only_health_the_document_and_signing_in_need_no_token(generated: dict[str, Any]) -> None:

@@ -77,3 +77,10 @@ def test_a_response_is_still_made_of_its_fields() -> None:
     total = MoneyResponse(nano_usd=0)
 
     assert BillResponse(number=1, parts=[], notes={}, total=total, payer="Ann", refunded_nano_usd=None).payer == "Ann"
+
+
+def test_a_response_is_read_again_from_its_json():
+    written = MoneyResponse(nano_usd=5).model_dump_json(by_alias=True)
+
+    assert written == '{"nanoUsd":5}'
+    assert MoneyResponse.model_validate_json(written) == MoneyResponse(nano_usd=5)

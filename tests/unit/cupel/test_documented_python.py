@@ -24,7 +24,7 @@ from tests.unit.streamed_turns import streamed as streamed
 _TESTED_ELSEWHERE = {ROOT / "docs/graphql.md", ROOT / "docs/webhooks.md", ROOT / "docs/openai-evals-api.md"}
 """By tests/unit/graphqlapi/test_documented_example.py, tests/unit/interop/openai_evals/test_documented_example.py and
 tests/unit/workspace/webhooks/test_documented_verification.py."""
-_RUN = ("budgets", "chats", "ci", "comparing", "library")
+_RUN = ("chats", "ci", "comparing", "costs", "library")
 _VERDICT = {"successMet": True, "failureMet": False, "confidence": 0.9, "reasoning": "booked"}
 _ANSWER = "Booked: Friday, 16:00, Ada."
 
@@ -71,6 +71,11 @@ def test_the_examples_of_the_library(
     assert names["processor"].is_running()
 
 
+def test_the_example_of_the_readme(run_examples: RunExamples, capsys: pytest.CaptureFixture[str]) -> None:
+    run_examples("README.md", None)
+    assert capsys.readouterr().out == "1.0\n"
+
+
 def test_the_example_of_a_test(run_examples: RunExamples, tmp_path: Path) -> None:
     (tmp_path / "evals").mkdir()
     shutil.copy(ROOT / "samples/appointment.yaml", tmp_path / "evals/booking.yaml")
@@ -80,7 +85,7 @@ def test_the_example_of_a_test(run_examples: RunExamples, tmp_path: Path) -> Non
 
 def test_the_example_of_a_budget(run_examples: RunExamples, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "samples", tmp_path / "samples")
-    names = run_examples("docs/budgets.md", None)
+    names = run_examples("docs/costs.md", None)
     assert names["evaluation"].errors == ()
 
 
@@ -104,4 +109,4 @@ def test_the_example_of_a_chat(
 
 def test_no_page_with_examples_is_forgotten() -> None:
     pages = {page for page in (ROOT / "README.md", *ROOT.glob("docs/**/*.md")) if examples_of(page)}
-    assert pages - _TESTED_ELSEWHERE == {ROOT / f"docs/{name}.md" for name in _RUN}
+    assert pages - _TESTED_ELSEWHERE == {ROOT / "README.md", *(ROOT / f"docs/{name}.md" for name in _RUN)}

@@ -8,10 +8,13 @@ from pydantic import Field, create_model
 from typer.testing import CliRunner
 
 from cupel.commands.request_options import _OPTIONS, WITHOUT_OPTION, option_of, with_settings
-from cupel.in_process.options import checked_options
+from cupel.in_process.options import EvaluationOptions, checked_options, settings_of
 from cupel.json_types import Json
 from cupel.request_fields import RequestField, fields_of
 from cupel_core.contract.run_requests import CreateRun, RunConfigInput
+from cupel_core.domain.runs.labels import LabelChanges
+from cupel_core.domain.runs.settings import RunSettings, names_of
+from cupel_core.domain.scoring.grader_config import GraderConfig
 from tests.unit.cupel.fake_api import Cupel, FakeApi
 from tools import request_fields
 
@@ -36,6 +39,8 @@ def bodies_of(fields: dict[str, RequestField], *options: str) -> Json:
 
 def test_the_fields_are_those_of_the_contract() -> None:
     assert request_fields.FILE.read_text() == request_fields.render(), "python -m tools.request_fields --update"
+    limits = request_fields.render_limits()
+    assert request_fields.PAGE_FILE.read_text() == limits, "python -m tools.request_fields --update"
 
 
 @pytest.mark.parametrize("model", REQUESTS)
@@ -71,6 +76,39 @@ def test_the_limits_of_the_contract_apply_to_options(cupel: Cupel) -> None:
 
 def test_the_limits_of_the_contract_apply_in_process() -> None:
     assert checked_options({"repeats": 1_000, "seed": 2**53 - 1}) == {"repeats": 1_000, "seed": 2**53 - 1}
+
+
+def test_every_setting_of_a_run_is_one_of_an_evaluation_unless_it_needs_a_stack() -> None:
+    needs_a_stack = {"priority", "experiment_id", "stagger_ms", "report", "confirmed_usd"}
+    made_of_others = {"grader_config", "disabled_graders", "labels", "max_budget_usd", "profile_id", "profile_version"}
+    options = {name for name in names_of(RunSettings) if name in EvaluationOptions.__annotations__}
+    assert {*names_of(RunSettings)} - needs_a_stack - made_of_others == options
+
+
+def test_the_options_of_an_evaluation_become_the_settings_of_a_run() -> None:
+    options: EvaluationOptions = {
+        "repeats": 3,
+        "max_turns": 4,
+        "temperature": 0.5,
+        "params": {"topP": 0.9},
+        "judge_model": "a/judge",
+        "judge_max_output_tokens": 300,
+        "budget_usd": 2.5,
+        "allow_unpriced": True,
+        "name": "nightly",
+        "tags": ["release"],
+        "seed": 7,
+    }
+    assert settings_of(checked_options(options)) == RunSettings(
+        repeats=3,
+        max_turns=4,
+        params={"temperature": 0.5, "topP": 0.9},
+        grader_config=GraderConfig("a/judge", judge_max_output_tokens=300),
+        max_budget_usd=2.5,
+        allow_unpriced=True,
+        labels=LabelChanges("nightly", ("release",)),
+    )
+    assert settings_of({}) == RunSettings()
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def test_the_api_the_command_and_the_metric_agree() -> None:
     assert isinstance(answered, Transcript)
     assert isinstance(failed, ProbeError)
     column = Column(Target(MODEL))
-    errored = {**column_fields(MODEL), "scenarioId": "scn_1", "error": as_json(ProbeErrorResponse.of(failed))}
+    errored = {**column_fields(MODEL), "scenarioId": "scn_1", "error": as_json(ProbeErrorResponse.from_value(failed))}
     api = transcript_json("run_a", column, CaseView(), 0, answered), errored
     totals = InvocationTotals()
     totals.add([answered, failed])

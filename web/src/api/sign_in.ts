@@ -4,10 +4,7 @@ import { ApiError, api, read } from "./client";
 import { issuer } from "./issuer";
 import { storeToken } from "./session";
 
-export type Outcome =
-  | { kind: "none" }
-  | { kind: "passed" }
-  | { kind: "refused"; why: string };
+export type Outcome = { kind: "none" } | { kind: "passed" } | { kind: "refused"; why: string };
 
 /** Takes a sign-in from the address before anything is drawn: the code of `cupel open`, or an issuer's answer. */
 export async function signInFromAddress(): Promise<Outcome> {

@@ -1,18 +1,17 @@
 /** Parses a budget, and explains what it allows. */
 
-export const MAX_BUDGET_USD = 1_000_000;
-export const MAX_WORKSPACE_BUDGET_USD = 10_000_000;
+import { CreateRun } from "../api/limits";
+import { type Bounds, parseDecimal } from "./forms";
+
 /** This error is for a text that is no budget of a run. */
-export const BUDGET_ERROR = "An amount such as 5 or 0.25, at most 1,000,000";
-const MIN_BUDGET_USD = 0.000001;
+export const BUDGET_ERROR = `An amount such as 5 or 0.25, at most ${CreateRun.maxBudgetUsd.max.toLocaleString("en")}`;
 
 /** Returns the amount in USD; null for an empty field, undefined for text that is no amount. */
-export function parseBudget(text: string, max = MAX_BUDGET_USD): number | null | undefined {
-  const trimmed = text.trim().replace(/^\$/, "");
-  if (trimmed === "") return null;
-  if (!/^\d{1,8}(\.\d{0,8})?$|^\.\d{1,8}$/.test(trimmed)) return undefined;
-  const amount = Number(trimmed);
-  return amount >= MIN_BUDGET_USD && amount <= max ? amount : undefined;
+export function parseBudget(
+  text: string,
+  bounds: Bounds = CreateRun.maxBudgetUsd,
+): number | null | undefined {
+  return parseDecimal(text.trim().replace(/^\$/, ""), bounds);
 }
 
 export interface Interval {

@@ -1,6 +1,5 @@
 import type { Schemas } from "../api/types";
 
-
 type Delay = Schemas["Delay"];
 
 const BUDGETS = {

@@ -1,6 +1,5 @@
 import type { Schemas } from "../api/types";
 
-
 type Code = Schemas["ProbeErrorCode"];
 
 const AGAIN = "A retry may succeed.";

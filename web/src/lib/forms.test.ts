@@ -3,6 +3,7 @@ import {
   changesOf,
   headersInput,
   issuesOf,
+  parseDecimal,
   parseHeaders,
   parseLines,
   parseObject,
@@ -18,7 +19,22 @@ test.each([
   ["1.5", undefined],
   ["1e1", undefined],
 ])("%j is the number %j of 1 to 10", (text, value) => {
-  expect(parseWhole(text, 1, 10)).toBe(value);
+  expect(parseWhole(text, { min: 1, max: 10 })).toBe(value);
+});
+
+test("without a greatest value, a number is as large as numbers can be", () => {
+  expect(parseWhole("9007199254740991", { min: 1 })).toBe(Number.MAX_SAFE_INTEGER);
+  expect(parseWhole("9007199254740992", { min: 1 })).toBeUndefined();
+});
+
+test.each([
+  ["", null],
+  [" .5 ", 0.5],
+  ["2", 2],
+  ["2.1", undefined],
+  ["1e0", undefined],
+])("%j is the decimal %j of 0 to 2", (text, value) => {
+  expect(parseDecimal(text, { min: 0, max: 2 })).toBe(value);
 });
 
 test("only what differs is sent", () => {

@@ -1,8 +1,26 @@
+/** Reads fields of forms as values of requests. */
+
+/** Limits a number; fields of the generated `limits.ts` have them. */
+export interface Bounds {
+  readonly min: number;
+  /** Undefined stands for the largest whole number that is exact. */
+  readonly max?: number;
+}
+
 /** Returns a whole number; null for an empty field, undefined for text that is none within the bounds. */
-export function parseWhole(text: string, min: number, max: number): number | null | undefined {
+export function parseWhole(text: string, bounds: Bounds): number | null | undefined {
+  return parseNumber(text, bounds, /^\d{1,16}$/);
+}
+
+/** Returns the same of a number that may have decimals. */
+export function parseDecimal(text: string, bounds: Bounds): number | null | undefined {
+  return parseNumber(text, bounds, /^(\d+(\.\d*)?|\.\d+)$/);
+}
+
+function parseNumber(text: string, { min, max = Number.MAX_SAFE_INTEGER }: Bounds, form: RegExp) {
   const trimmed = text.trim();
   if (trimmed === "") return null;
-  const value = /^\d{1,16}$/.test(trimmed) ? Number(trimmed) : Number.NaN;
+  const value = form.test(trimmed) ? Number(trimmed) : Number.NaN;
   return value >= min && value <= max ? value : undefined;
 }
 

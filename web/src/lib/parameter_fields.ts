@@ -1,10 +1,21 @@
+import { CreateEval, ModelParametersInput, ResponseFormatInput, TargetInput, ToolInput } from "../api/limits";
 import { type Control, type FieldSpec, json, line, prose, whole } from "./form_controls";
+import type { Bounds } from "./forms";
+
+const parameter = ModelParametersInput;
+const integer = ({ min, max }: Required<Bounds>) => whole(min, max);
+const decimal = ({ min, max }: Required<Bounds>): Control => ({ kind: "number", min, max });
+const choice = (options: readonly string[]): Control => ({ kind: "choice", options });
 
 const TOOL: Control = {
   kind: "object",
   fields: [
     { name: "name", label: "Name of the function", control: line(64), isRequired: true },
-    { name: "description", label: "Description (optional)", control: prose(2, 10_000) },
+    {
+      name: "description",
+      label: "Description (optional)",
+      control: prose(2, ToolInput.description.maxLength),
+    },
     { name: "parameters", label: "JSON Schema of its arguments", control: json(6) },
     { name: "strict", label: "The provider enforces the schema, where it can", control: { kind: "flag" } },
   ],
@@ -12,17 +23,21 @@ const TOOL: Control = {
 
 /** They are all fields of the API's ModelParametersInput. */
 export const PARAMETERS: readonly FieldSpec[] = [
-  { name: "temperature", label: "Temperature", control: { kind: "number", min: 0, max: 2 } },
-  { name: "topP", label: "Top p", control: { kind: "number", min: 0, max: 1 } },
-  { name: "topK", label: "Top k", control: whole(1, 100_000) },
-  { name: "maxOutputTokens", label: "Maximum output tokens", control: whole(1, 10_000_000) },
-  { name: "seed", label: "Seed", control: whole(0, Number.MAX_SAFE_INTEGER) },
-  { name: "frequencyPenalty", label: "Frequency penalty", control: { kind: "number", min: -2, max: 2 } },
-  { name: "presencePenalty", label: "Presence penalty", control: { kind: "number", min: -2, max: 2 } },
+  { name: "temperature", label: "Temperature", control: decimal(parameter.temperature) },
+  {
+    name: "topP",
+    label: "Top p",
+    control: decimal({ min: parameter.topP.above, max: parameter.topP.max }),
+  },
+  { name: "topK", label: "Top k", control: integer(parameter.topK) },
+  { name: "maxOutputTokens", label: "Maximum output tokens", control: integer(parameter.maxOutputTokens) },
+  { name: "seed", label: "Seed", control: integer(parameter.seed) },
+  { name: "frequencyPenalty", label: "Frequency penalty", control: decimal(parameter.frequencyPenalty) },
+  { name: "presencePenalty", label: "Presence penalty", control: decimal(parameter.presencePenalty) },
   {
     name: "reasoningEffort",
     label: "Reasoning effort",
-    control: { kind: "choice", options: ["none", "minimal", "low", "medium", "high", "xhigh"] },
+    control: choice(parameter.reasoningEffort.options),
   },
   { name: "keepReasoning", label: "Reasoning in the answer is part of it", control: { kind: "flag" } },
   {
@@ -36,9 +51,9 @@ export const PARAMETERS: readonly FieldSpec[] = [
     label: "Stop sequences",
     control: {
       kind: "list",
-      item: prose(1, 1_000),
+      item: prose(1, parameter.stop.maxItemLength),
       itemName: "stop sequence",
-      max: 16,
+      max: parameter.stop.maxItems,
       fresh: "",
       isLeftOutEmpty: true,
     },
@@ -52,7 +67,7 @@ export const PARAMETERS: readonly FieldSpec[] = [
         {
           name: "type",
           label: "Format",
-          control: { kind: "choice", options: ["text", "json", "json_schema"] },
+          control: choice(ResponseFormatInput.type.options),
         },
         {
           name: "schema",
@@ -76,7 +91,7 @@ export const PARAMETERS: readonly FieldSpec[] = [
       kind: "list",
       item: TOOL,
       itemName: "function",
-      max: 128,
+      max: parameter.tools.maxItems,
       fresh: { name: "", parameters: {} },
       isFolded: true,
       isLeftOutEmpty: true,
@@ -105,8 +120,12 @@ export const PARAMETERS: readonly FieldSpec[] = [
       ],
     },
   },
-  { name: "maxToolRounds", label: "Maximum rounds of calls", control: whole(0, 100) },
-  { name: "toolConnectorId", label: "Id of the connector that executes calls", control: line(100) },
+  { name: "maxToolRounds", label: "Maximum rounds of calls", control: integer(parameter.maxToolRounds) },
+  {
+    name: "toolConnectorId",
+    label: "Id of the connector that executes calls",
+    control: line(parameter.toolConnectorId.maxLength),
+  },
 ];
 
 /** They are merged with those of others: null removes a parameter that another layer sets. */
@@ -136,26 +155,34 @@ export const TARGETS: FieldSpec = {
     item: {
       kind: "object",
       fields: [
-        { name: "model", label: "Model", control: { kind: "text", max: 256, offers: "models" } },
+        {
+          name: "model",
+          label: "Model",
+          control: { kind: "text", max: TargetInput.model.maxLength, offers: "models" },
+        },
         {
           name: "connectorId",
           label: "Id of a connector",
-          control: line(100),
+          control: line(TargetInput.connectorId.maxLength),
           when: { field: "model", is: [undefined] },
         },
-        { name: "label", label: "Label (optional)", control: line(100) },
-        { name: "maxAttempts", label: "Attempts of a call (optional)", control: whole(1, 10) },
+        { name: "label", label: "Label (optional)", control: line(TargetInput.label.maxLength) },
+        {
+          name: "maxAttempts",
+          label: "Attempts of a call (optional)",
+          control: integer(TargetInput.maxAttempts),
+        },
         {
           name: "callTimeoutSeconds",
           label: "Timeout of a call in seconds (optional)",
-          control: { kind: "number", min: 1, max: 900 },
+          control: decimal(TargetInput.callTimeoutSeconds),
         },
         { name: "params", label: "Parameters (optional)", control: { ...MODEL_PARAMETERS, isFolded: true } },
       ],
       layout: "columns",
     },
     itemName: "target",
-    max: 100,
+    max: CreateEval.targets.maxItems,
     fresh: {},
   },
 };

@@ -1,6 +1,5 @@
 import type { ColumnResults } from "../api/types";
 
-
 const NAMES = {
   target: "Target cost",
   judge: "Judge cost",

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
+import { CreateRun } from "../api/limits";
+import type { Bounds } from "./forms";
 import {
   countOptions,
+  FIELDS,
   factorsText,
   NO_OPTIONS,
   optionsInput,
@@ -19,6 +22,7 @@ const filled: RunOptions = {
   judge: " sim/steady ",
   persona: "sim/bold",
   summarizer: "sim/contrarian",
+  evaluator: "https://grader.example.com/eval",
 };
 
 test("without options, a run has the defaults of the API", () => {
@@ -39,9 +43,10 @@ test("every option is in the request", () => {
       judgeModel: "sim/steady",
       personaModel: "sim/bold",
       summarizerModel: "sim/contrarian",
+      evaluatorUrl: "https://grader.example.com/eval",
     },
   });
-  expect(countOptions(filled)).toBe(10);
+  expect(countOptions(filled)).toBe(11);
 });
 
 test("a temperature and a seed may be 0", () => {
@@ -62,6 +67,18 @@ test.each<[Partial<RunOptions>, string]>([
   const options = { ...filled, ...change };
   expect(wrongOptions(options)).toEqual([name]);
   expect(optionsInput(options)).toBeUndefined();
+});
+
+test("the bounds of numbers are those of the API", () => {
+  for (const each of FIELDS.filter((field) => "bounds" in field)) {
+    const bounds: Bounds = CreateRun[each.field];
+    const wrong = (value: number) => wrongOptions({ ...NO_OPTIONS, [each.name]: String(value) });
+    expect(wrong(bounds.min)).toEqual([]);
+    expect(wrong(bounds.min - 1)).toEqual([each.name]);
+    if (bounds.max === undefined) continue;
+    expect(wrong(bounds.max)).toEqual([]);
+    expect(wrong(bounds.max + 1)).toEqual([each.name]);
+  }
 });
 
 test("a number of conversations is explained by its factors", () => {

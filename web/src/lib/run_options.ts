@@ -1,94 +1,153 @@
+import { CreateRun } from "../api/limits";
 import type { RunInput } from "../api/types";
 import { counted, formatCount } from "./format";
-import { parseWhole } from "./forms";
+import { type Bounds, parseDecimal, parseWhole } from "./forms";
 
-export const PRIORITIES = ["LOW", "NORMAL", "HIGH"] as const;
-export type Priority = (typeof PRIORITIES)[number];
-export const MAX_TURNS = 100;
-export const MAX_CONCURRENCY = 1_000;
-export const MAX_SEED = Number.MAX_SAFE_INTEGER;
-const MAX_VERSION = 1_000_000;
-const MAX_TEMPERATURE = 2;
+export type Priority = (typeof CreateRun.priority.options)[number];
 
-export interface RunOptions {
-  readonly version: string;
-  readonly seed: string;
+export type OptionField = {
+  readonly name: string;
+  readonly id: string;
+  readonly label: string;
+  /** The request has the option in this field. */
+  readonly field: keyof typeof CreateRun;
+  readonly note?: string;
+} & (
+  | { readonly kind: "whole" | "decimal"; readonly bounds: Bounds; readonly size?: number }
+  | { readonly kind: "model"; readonly placeholder: string }
+  | { readonly kind: "text"; readonly maxLength: number }
+);
+
+/** They are in the order of the form. An option without text is left out of the request. */
+export const FIELDS = [
+  {
+    name: "version",
+    id: "version",
+    label: "Definition version (optional)",
+    field: "definitionVersion",
+    kind: "whole",
+    bounds: CreateRun.definitionVersion,
+    note: "Empty for the newest",
+  },
+  {
+    name: "seed",
+    id: "seed",
+    label: "Sample seed (optional)",
+    field: "sampleSeed",
+    kind: "whole",
+    bounds: CreateRun.sampleSeed,
+    note: "The same seed draws the same scenarios; one is drawn if this is empty",
+    size: 16,
+  },
+  {
+    name: "temperature",
+    id: "temperature",
+    label: "Temperature (optional)",
+    field: "config.temperature",
+    kind: "decimal",
+    bounds: CreateRun["config.temperature"],
+    note: "Empty for what the definition or the model has",
+  },
+  {
+    name: "turns",
+    id: "turns",
+    label: "Maximum turns per conversation (optional)",
+    field: "config.maxTurns",
+    kind: "whole",
+    bounds: CreateRun["config.maxTurns"],
+  },
+  {
+    name: "concurrency",
+    id: "concurrency",
+    label: "Concurrency (conversations at once, optional)",
+    field: "config.maxConcurrency",
+    kind: "whole",
+    bounds: CreateRun["config.maxConcurrency"],
+    note: "Empty for no limit of the run's own",
+  },
+  {
+    name: "judge",
+    id: "judge",
+    label: "Judge",
+    field: "config.judgeModel",
+    kind: "model",
+    placeholder: "definition or workspace default",
+  },
+  {
+    name: "persona",
+    id: "persona-model",
+    label: "Simulated user",
+    field: "config.personaModel",
+    kind: "model",
+    placeholder: "the judge",
+  },
+  {
+    name: "summarizer",
+    id: "summarizer",
+    label: "Summarizer of reports",
+    field: "config.summarizerModel",
+    kind: "model",
+    placeholder: "workspace default, or the judge",
+  },
+  {
+    name: "evaluator",
+    id: "evaluator",
+    label: "Address of an external evaluator (optional)",
+    field: "config.evaluatorUrl",
+    kind: "text",
+    maxLength: CreateRun["config.evaluatorUrl"].maxLength,
+    note: "Empty for that of the workspace",
+  },
+] as const satisfies readonly OptionField[];
+
+export type TypedOption = (typeof FIELDS)[number]["name"];
+
+export interface RunOptions extends Readonly<Record<TypedOption, string>> {
   readonly priority: Priority;
   readonly experiment: string;
-  readonly temperature: string;
-  readonly turns: string;
-  readonly concurrency: string;
-  readonly judge: string;
-  readonly persona: string;
-  readonly summarizer: string;
 }
 
 export const NO_OPTIONS: RunOptions = {
-  version: "",
-  seed: "",
-  priority: "NORMAL",
+  ...(Object.fromEntries(FIELDS.map((each) => [each.name, ""])) as Record<TypedOption, string>),
+  priority: CreateRun.priority.default,
   experiment: "",
-  temperature: "",
-  turns: "",
-  concurrency: "",
-  judge: "",
-  persona: "",
-  summarizer: "",
 };
 
-export type OptionError = "version" | "seed" | "temperature" | "turns" | "concurrency";
+/** Returns null for an empty field, undefined for text that is no number within the bounds. */
+function inputOf(field: OptionField, text: string): string | number | null | undefined {
+  switch (field.kind) {
+    case "whole":
+      return parseWhole(text, field.bounds);
+    case "decimal":
+      return parseDecimal(text, field.bounds);
+    default:
+      return text.trim() || null;
+  }
+}
 
 /** Returns the fields whose text is no number of their range. */
-export function wrongOptions(options: RunOptions): OptionError[] {
-  const { version, seed, temperature, turns, concurrency } = parsed(options);
-  const values = { version, seed, temperature, turns, concurrency };
-  return (Object.keys(values) as OptionError[]).filter((name) => values[name] === undefined);
-}
-
-function parsed(options: RunOptions) {
-  return {
-    version: parseWhole(options.version, 1, MAX_VERSION),
-    seed: parseWhole(options.seed, 0, MAX_SEED),
-    temperature: parseTemperature(options.temperature),
-    turns: parseWhole(options.turns, 1, MAX_TURNS),
-    concurrency: parseWhole(options.concurrency, 1, MAX_CONCURRENCY),
-  };
-}
-
-/** Returns null for an empty field, undefined for text that is no number. */
-function parseTemperature(text: string): number | null | undefined {
-  const trimmed = text.trim();
-  if (trimmed === "") return null;
-  const value = /^(\d+(\.\d*)?|\.\d+)$/.test(trimmed) ? Number(trimmed) : Number.NaN;
-  return value <= MAX_TEMPERATURE ? value : undefined;
+export function wrongOptions(options: RunOptions): TypedOption[] {
+  return FIELDS.filter((each) => inputOf(each, options[each.name]) === undefined).map((each) => each.name);
 }
 
 /** Returns the values that differ from the defaults; undefined while a field is wrong. */
 export function optionsInput(options: RunOptions): Partial<RunInput> | undefined {
   if (wrongOptions(options).length > 0) return undefined;
-  const { version, seed, temperature, turns, concurrency } = parsed(options);
-  const config = present({
-    temperature,
-    maxTurns: turns,
-    maxConcurrency: concurrency,
-    judgeModel: options.judge.trim() || null,
-    personaModel: options.persona.trim() || null,
-    summarizerModel: options.summarizer.trim() || null,
-  });
-  return present({
-    definitionVersion: version,
-    sampleSeed: seed,
-    priority: options.priority === "NORMAL" ? null : options.priority,
-    experimentId: options.experiment || null,
-    config: Object.keys(config).length > 0 ? config : null,
-  }) as Partial<RunInput>;
+  const given = FIELDS.map((each) => [each.field, inputOf(each, options[each.name])] as const).filter(
+    ([, value]) => value !== null,
+  );
+  const config = given.flatMap(([field, value]) =>
+    field.startsWith(CONFIG) ? [[field.slice(CONFIG.length), value]] : [],
+  );
+  return {
+    ...Object.fromEntries(given.filter(([field]) => !field.startsWith(CONFIG))),
+    ...(options.priority !== NO_OPTIONS.priority && { priority: options.priority }),
+    ...(options.experiment && { experimentId: options.experiment }),
+    ...(config.length > 0 && { config: Object.fromEntries(config) }),
+  } as Partial<RunInput>;
 }
 
-function present<T extends object>(values: T): Partial<T> {
-  return Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== null && value !== undefined),
-  ) as Partial<T>;
-}
+const CONFIG = "config.";
 
 /** Counts the options that differ from their defaults. */
 export function countOptions(options: RunOptions): number {

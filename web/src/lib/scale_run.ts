@@ -1,5 +1,6 @@
+import { AnswerFormatInput, JudgedEvaluatorInput } from "../api/limits";
 import type { Schemas } from "../api/types";
-import { parseTags, parseWhole } from "./forms";
+import { parseDecimal, parseTags, parseWhole } from "./forms";
 import { parseText } from "./json_text";
 
 type Evaluators = Schemas["EvaluatorsInput"];
@@ -32,12 +33,9 @@ export const ALL_EVALUATORS: EvaluatorValues = {
   url: "",
 };
 
-/** Returns a share from 0 to 1; null for an empty field, undefined for text that is no share. */
+/** Returns a score; null for an empty field, undefined for text that is no score. */
 export function parseShare(text: string): number | null | undefined {
-  const trimmed = text.trim();
-  if (trimmed === "") return null;
-  const value = /^(\d+(\.\d*)?|\.\d+)$/.test(trimmed) ? Number(trimmed) : Number.NaN;
-  return value <= 1 ? value : undefined;
+  return parseDecimal(text, JudgedEvaluatorInput.threshold);
 }
 
 /** Returns the values that differ from the default evaluators; undefined while a field is wrong. */
@@ -85,14 +83,13 @@ export const ANY_FORMAT: FormatValues = {
   minWords: "",
   maxWords: "",
 };
-export const MAX_WORDS = 1_000_000;
 
 /** Returns null for any answer; undefined while a field is wrong. */
 export function formatInput(values: FormatValues): Partial<Format> | null | undefined {
   const schema = values.kind === "json" ? schemaOf(values.schema) : null;
   const [least, most] = [
-    parseWhole(values.minWords, 0, MAX_WORDS),
-    parseWhole(values.maxWords, 0, MAX_WORDS),
+    parseWhole(values.minWords, AnswerFormatInput.minWords),
+    parseWhole(values.maxWords, AnswerFormatInput.maxWords),
   ];
   if (schema === undefined || least === undefined || most === undefined) return undefined;
   if (least !== null && most !== null && least > most) return undefined;

@@ -1,6 +1,5 @@
 import type { Schemas } from "../api/types";
 
-
 type Target = Schemas["Target"];
 type TargetInput = Schemas["TargetInput"];
 

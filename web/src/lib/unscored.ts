@@ -1,6 +1,5 @@
 import type { Schemas } from "../api/types";
 
-
 type Code = Schemas["UnscoredCode"];
 
 interface Cause {

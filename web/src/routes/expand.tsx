@@ -1,23 +1,25 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { ApiError, api, read } from "../api/client";
+import { ExpandRun } from "../api/limits";
 import type { Run } from "../api/types";
 
 import { counted, formatUsd } from "../lib/format";
 import { parseWhole } from "../lib/forms";
 import { Dialog, DialogActions } from "../ui/dialog";
 import { Field } from "../ui/field";
+import { wholeNumberError } from "../ui/number_field";
 import { Failure } from "../ui/states";
 
 /** Adds scenarios to a sampled run: those that it has keep their outcomes. */
 export function Expand({ run }: { run: Run }) {
   const client = useQueryClient();
   const [isAsking, ask] = useState(false);
-  const [text, setText] = useState("100");
+  const [text, setText] = useState(String(ExpandRun.samplePercentage.max));
   const [key] = useState(() => crypto.randomUUID());
   const id = useId();
-  const least = run.config.samplePercentage + 1;
-  const percentage = parseWhole(text, least, 100);
+  const bounds = { min: run.config.samplePercentage + 1, max: ExpandRun.samplePercentage.max };
+  const percentage = parseWhole(text, bounds);
   const expand = useMutation({
     mutationFn: (body: { samplePercentage: number; confirmedUsd?: number }) =>
       read(
@@ -53,7 +55,7 @@ export function Expand({ run }: { run: Run }) {
             <Field
               label="Share of scenarios, in percent"
               id={id}
-              error={typeof percentage === "number" ? null : `A whole number from ${least} to 100`}
+              error={typeof percentage === "number" ? null : wholeNumberError(bounds)}
             >
               <input
                 id={id}

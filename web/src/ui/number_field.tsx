@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import type { Bounds } from "../lib/forms";
 import { Field } from "./field";
 
 interface Props {
@@ -42,7 +43,12 @@ export function NumberField({
   );
 }
 
-/** Returns the error of a text that is no whole number of the range. */
-export function wholeNumberError(least: number, most: number): string {
-  return `A whole number from ${least} to ${most.toLocaleString("en")}`;
+/** Returns the error of a text that is no whole number within the bounds. */
+export function wholeNumberError(bounds: Bounds): string {
+  return numberError(bounds, "A whole number");
+}
+
+/** Returns the error of a text that is no number within the bounds. */
+export function numberError({ min, max }: Bounds, what = "A number"): string {
+  return `${what} from ${min}${max === undefined ? "" : ` to ${max.toLocaleString("en")}`}`;
 }

@@ -168,7 +168,6 @@ class LeaseState:
 
     @property
     def _is_blocked(self) -> bool:
-        """Return whether the account starts no calls at all, because it is paused or its provider asked to wait."""
         return self._governor.paused_at is not None or self._blocked_until > self._clock()
 
     @property
@@ -217,7 +216,6 @@ class LeaseState:
         return any(lease.demand and lease.priority.rank < own for lease in self._governor.live_leases(now).values())
 
     def _refill_seconds(self, now: float) -> float:
-        """Return the seconds until the account's rates allow another call."""
         lease, governor, waits = self._lease, self._governor, [0.0]
         if lease and governor.requests and self.limits.requests_per_minute and not lease.requests:
             due = governor.requests.at + governor.requests.seconds_until(1, self.limits.requests_per_minute)

@@ -197,8 +197,7 @@ def get_run_results(call: Call, run_id: str) -> Revalidated[Rendered[RunResultsR
 
 
 def _summary(listed: ListedAnalysis) -> AnalysisSummaryResponse:
-    fields = AnalysisSummaryResponse.fields_of(listed.record, listed.stale_reason, is_current=listed.is_current)
-    return AnalysisSummaryResponse(**fields)
+    return AnalysisSummaryResponse.of(listed.record, listed.stale_reason, is_current=listed.is_current)
 
 
 def _newest[M: AnalysisSummaryResponse](

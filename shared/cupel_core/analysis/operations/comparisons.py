@@ -91,7 +91,7 @@ def list_comparisons(
     listed = lists.list_comparisons(
         call.workspace, run_id=run_id, experiment_id=experiment_id, limit=limit, cursor=cursor
     )
-    return Listed(listed, ComparisonSummaryResponse.summary)
+    return Listed(listed, ComparisonSummaryResponse.from_value)
 
 
 @operation(
@@ -134,4 +134,4 @@ def _change(change: dict[str, Any]) -> ScenarioChangeResponse:
 
 
 def _response(view: ComparisonView) -> RunComparisonResponse:
-    return RunComparisonResponse.of(view.comparison, view.figures, is_stale=view.is_stale)
+    return RunComparisonResponse.from_value(view.comparison, figures=view.figures, is_stale=view.is_stale)

@@ -62,7 +62,7 @@ def get_probe_columns(call: Call, run_id: str, block: Block) -> Revalidated[Rend
     revision = found.revision
     if revision is not None and call.knows(etag(revision)):
         return Revalidated(Rendered(b""), etag(revision), is_kept=True)
-    body = render_model(ProbeColumnsResponse.of(run_id, found.read(), is_final=revision is not None))
+    body = render_model(ProbeColumnsResponse.from_value(found.read(), run_id=run_id, is_final=revision is not None))
     return Revalidated(Rendered(body), etag(revision) if revision is not None else bytes_etag(body), is_kept=True)
 
 
@@ -85,7 +85,7 @@ def list_probe_excerpts(
     ],
 ) -> ProbeExcerptListResponse:
     found = probe_search.list_excerpts(call.workspace, run_id, indexes, call.now)
-    return ProbeExcerptListResponse(items=[ProbeExcerptResponse.of(excerpt) for excerpt in found])
+    return ProbeExcerptListResponse(items=[ProbeExcerptResponse.from_value(excerpt) for excerpt in found])
 
 
 @operation(
@@ -123,4 +123,5 @@ def get_case_names(call: Call, run_id: str, first: FirstIndex = 0) -> Revalidate
 
 
 def _named(case: tuple[int, CaseView]) -> CaseNameResponse:
-    return CaseNameResponse.of(*case)
+    index, view = case
+    return CaseNameResponse.from_value(view, index=index)

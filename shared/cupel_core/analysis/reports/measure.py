@@ -33,7 +33,6 @@ from cupel_core.domain.analysis.breakdowns import groupable_fields, grouped_figu
 from cupel_core.domain.analysis.column_totals import MAX_CAUSES, CheckCount, ColumnTotals
 from cupel_core.domain.analysis.counts import RunCounts
 from cupel_core.domain.analysis.estimates import GroupEstimate
-from cupel_core.domain.budgets.money import usd
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.reports.samples import MAX_TAGS, lowest_first
 from cupel_core.domain.reports.unpriced import unpriced_calls
@@ -185,7 +184,7 @@ def _cost(
     return ReportCostResponse(
         usd=spent,
         priced_usd=priced,
-        estimated_usd=EstimateIntervalResponse.of(estimated) if estimated else None,
+        estimated_usd=EstimateIntervalResponse.from_value(estimated) if estimated else None,
         difference_usd=difference,
         difference_share=None if difference is None or not expected else difference / expected,
         price_list=price_list_version(),
@@ -227,11 +226,7 @@ def _budget(run: Run) -> ReportBudgetResponse | None:
     if run.budget is None:
         return None
     account = budgets.get(RunRef(run.workspace, run.id))
-    return ReportBudgetResponse(
-        max_budget_usd=run.budget.max_usd,
-        spent_usd=usd(sum(account.spent_by_role.values())),
-        uncertain_usd=usd(account.total_uncertain),
-    )
+    return ReportBudgetResponse.from_value(account, max_budget_usd=run.budget.max_usd)
 
 
 def _errors(totals: ColumnTotals) -> list[ErrorCountResponse]:

@@ -42,7 +42,7 @@ Included = Annotated[
     returns="A page of branches",
 )
 def list_branches(call: Call, chat_id: str, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[BranchPage]:
-    return Listed(slice_page(branches.list_branches(call.workspace, chat_id), limit, cursor), BranchResponse.of)
+    return Listed(slice_page(branches.list_branches(call.workspace, chat_id), limit, cursor), BranchResponse.from_value)
 
 
 @operation(
@@ -59,19 +59,19 @@ def create_branch(call: Call, chat_id: str, body: CreateBranch) -> BranchRespons
     request = ForkRequest(
         body.name, body.from_branch_id, body.after_exchange_id, body.include_answer, body.artifacts == "carry"
     )
-    return BranchResponse.of(branches.create(call.workspace, chat_id, request, call.now))
+    return BranchResponse.from_value(branches.create(call.workspace, chat_id, request, call.now))
 
 
 @operation("GET /v1/chats/{chat_id}/branches/{branch_id}", "Get a branch", role=VIEWER, returns="The branch")
 def get_branch(call: Call, chat_id: str, branch_id: str) -> BranchResponse:
-    return BranchResponse.of(branches.get(call.workspace, chat_id, branch_id))
+    return BranchResponse.from_value(branches.get(call.workspace, chat_id, branch_id))
 
 
 @operation(
     "PATCH /v1/chats/{chat_id}/branches/{branch_id}", "Rename a branch", role=MEMBER, returns="The renamed branch"
 )
 def update_branch(call: Call, chat_id: str, branch_id: str, body: UpdateBranch) -> BranchResponse:
-    return BranchResponse.of(branches.rename(call.workspace, chat_id, branch_id, body.name, call.now))
+    return BranchResponse.from_value(branches.rename(call.workspace, chat_id, branch_id, body.name, call.now))
 
 
 @operation("DELETE /v1/chats/{chat_id}/branches/{branch_id}", "Delete a branch", role=MEMBER, returns="Deleted")
@@ -126,7 +126,7 @@ def get_branch_session(call: Call, chat_id: str, branch_id: str, profile_id: Pro
     """The session is that of the chat's profile unless another is named. It begins with the first artifact,
     and lasts until a reset.
     """
-    return BranchSessionResponse.of(sessions.get(call.workspace, chat_id, branch_id, profile_id, call.now))
+    return BranchSessionResponse.from_value(sessions.get(call.workspace, chat_id, branch_id, profile_id, call.now))
 
 
 @operation(
@@ -137,7 +137,7 @@ def get_branch_session(call: Call, chat_id: str, branch_id: str, profile_id: Pro
     is_repeatable=True,
 )
 def reset_branch_session(call: Call, chat_id: str, branch_id: str) -> BranchResponse:
-    return BranchResponse.of(branches.reset_session(call.workspace, chat_id, branch_id, call.now))
+    return BranchResponse.from_value(branches.reset_session(call.workspace, chat_id, branch_id, call.now))
 
 
 @operation(
@@ -175,7 +175,7 @@ def list_message_variants(
     call: Call, chat_id: str, message_id: str, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> Listed[VariantPage]:
     page = exchanges.list_variants(call.workspace, chat_id, message_id, limit, cursor)
-    return Listed(page, VariantResponse.of)
+    return Listed(page, VariantResponse.from_value)
 
 
 @operation(

@@ -27,7 +27,7 @@ from cupel_core.domain.chats.chats import Chat, ChatSettings
 )
 def list_chats(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[ChatPage]:
     listed = catalog.list_chats(call.workspace, limit, cursor)
-    return Listed(listed, ChatResponse.of)
+    return Listed(listed, ChatResponse.from_value)
 
 
 @operation(
@@ -75,4 +75,4 @@ def delete_chat(call: Call, chat_id: str) -> None:
 
 
 def _tagged(chat: Chat) -> Tagged[ChatResponse]:
-    return Tagged(ChatResponse.of(chat), etag(chat.revision))
+    return Tagged(ChatResponse.from_value(chat), etag(chat.revision))

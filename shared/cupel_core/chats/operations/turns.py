@@ -102,7 +102,7 @@ def list_turns(
     cursor: Cursor = None,
 ) -> Listed[TurnPage]:
     listed = turns.list_turns(call.workspace, chat_id, branch_id, status, limit, cursor)
-    return Listed(listed, partial(TurnSummaryResponse.of, chat_id))
+    return Listed(listed, partial(TurnSummaryResponse.from_value, chat_id=chat_id))
 
 
 @operation(
@@ -123,7 +123,7 @@ def get_turn(call: Call, chat_id: str, turn_id: str) -> TurnResponse:
 )
 def get_turn_prompt(call: Call, chat_id: str, turn_id: str) -> TurnPromptResponse:
     """409 if it was not called."""
-    return TurnPromptResponse.of(turns.get_prompt(call.workspace, chat_id, turn_id))
+    return TurnPromptResponse.from_value(turns.get_prompt(call.workspace, chat_id, turn_id))
 
 
 @operation(
@@ -224,7 +224,7 @@ def _frames(chat_id: str, turn: ChatTurn, feed: Feed, position: FeedPosition) ->
         yield _frame(position, event.type, TurnEventResponse.of(chat_id, turn, event))
     if feed.delta is not None:
         position = position._replace(text=feed.delta.end)
-        yield _frame(position, _DELTA, TurnTextResponse.of(feed.delta))
+        yield _frame(position, _DELTA, TurnTextResponse.from_value(feed.delta))
     for event in feed.later:
         position = position._replace(seq=event.seq)
         yield _frame(position, event.type, TurnEventResponse.of(chat_id, turn, event))

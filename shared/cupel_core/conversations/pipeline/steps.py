@@ -133,7 +133,6 @@ class HookExecution:
         return self.results
 
     def _start_next(self) -> bool:
-        """Start the operations that are ready. Return whether any operation is running."""
         self.results = settle(self.steps, self.results)
         loop = asyncio.get_running_loop()
         for step in ready_steps(self.steps, self.results, self._running.keys(), self.mode):

@@ -23,6 +23,7 @@ from cupel_core.domain.definitions.generations import (
 )
 from cupel_core.domain.definitions.matrix import Matrix
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, MAX_TEXT_LENGTH
+from cupel_core.domain.text.json_limits import EXACT_INTEGERS
 from cupel_core.providers import provider_of
 from cupel_core.providers.account import Account
 from cupel_core.providers.reservations import bound_of_call
@@ -35,8 +36,6 @@ MAX_RULE_CHECKS = 2_000_000
 MAX_OUTPUT_TOKENS = GRADER_OUTPUT_TOKENS
 """A text has at most this many tokens if the generation has a budget of its own, so that a call's maximum cost is
 known."""
-_SEED_COUNT = 2**53
-"""JSON readers represent integers up to here exactly."""
 
 
 def start_generation(workspace: str, definition_id: str, spec: GenerationSpec, now: datetime) -> Generation:
@@ -87,7 +86,7 @@ def _generation(workspace: str, definition: ResolvedDefinition, spec: Generation
         created_at=now,
         updated_at=now,
         options=spec.options,
-        seed=randbelow(_SEED_COUNT) if spec.seed is None else spec.seed,
+        seed=randbelow(EXACT_INTEGERS) if spec.seed is None else spec.seed,
         model=spec.model,
         replace=spec.replace,
         max_budget_usd=spec.max_budget_usd,
@@ -95,7 +94,6 @@ def _generation(workspace: str, definition: ResolvedDefinition, spec: Generation
 
 
 def _check_size(workspace: str, definition: ResolvedDefinition, spec: GenerationSpec) -> int:
-    """Return the number of combinations. Raise Invalid if there are none, or too many."""
     if definition.content.template is None:
         raise Invalid.field("definitionId", "has no template to generate scenarios from")
     matrix = Matrix(definition.content)
@@ -126,7 +124,6 @@ def check_matrix(matrix: Matrix) -> None:
 
 
 def _check_model(workspace: str, spec: GenerationSpec) -> Account | None:
-    """Return the account of the model, or None without one."""
     if spec.mode is GenerationMode.MATRIX:
         for field, value in (("model", spec.model), ("maxBudgetUsd", spec.max_budget_usd)):
             if value is not None:
@@ -145,7 +142,6 @@ def _check_model(workspace: str, spec: GenerationSpec) -> Account | None:
 
 
 def _check_budget(account: Account, generation: Generation, definition: ResolvedDefinition) -> None:
-    """Raise Invalid if its first call may cost more than its budget."""
     if generation.max_budget_usd is None:
         return
     first = request_for(matrix_of(generation, definition), 0, MAX_OUTPUT_TOKENS)

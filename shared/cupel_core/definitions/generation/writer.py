@@ -260,7 +260,6 @@ def _finish(generation: Generation, matrix: Matrix) -> WriteResult:
 
 
 def _scenarios(generation: Generation, matrix: Matrix) -> Iterator[Scenario]:
-    """Yield the scenario of every combination. Raise Invalid if a text is missing."""
     texts = generations.read_texts(generation)
     for index in range(generation.total):
         text = next(texts, "")

@@ -188,4 +188,4 @@ def _tagged(definition: Definition) -> Tagged[DefinitionResponse]:
 
 
 def _page(page: Page[DefinitionHead]) -> Listed[DefinitionPage]:
-    return Listed(page, DefinitionSummaryResponse.of)
+    return Listed(page, DefinitionSummaryResponse.from_value)

@@ -28,7 +28,7 @@ def create_file(call: Call, body: CreateFile) -> FileUploadResponse:
     """The id follows from the content: announcing it again changes nothing, and stored content needs no upload. Send
     the content to `upload.url`, then complete the file."""
     announced = AnnouncedFile(body.name, body.format, body.size, body.sha256)
-    return FileUploadResponse.of(*catalog.announce(call.workspace, announced, call.now))
+    return FileUploadResponse.from_value(catalog.announce(call.workspace, announced, call.now))
 
 
 @operation(
@@ -40,13 +40,13 @@ def create_file(call: Call, body: CreateFile) -> FileUploadResponse:
 )
 def complete_file(call: Call, file_id: str) -> FileResponse:
     """Its content must be what was announced: an intact PNG, JPEG, WebP, GIF or PDF with this size and checksum."""
-    return FileResponse.of(catalog.complete(call.workspace, file_id))
+    return FileResponse.from_value(catalog.complete(call.workspace, file_id))
 
 
 @operation("GET /v1/files", "List the files, newest first", role=VIEWER, returns="A page of files")
 def list_files(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[FilePage]:
     page = catalog.list_files(call.workspace, limit, cursor)
-    return Listed(page, FileResponse.of)
+    return Listed(page, FileResponse.from_value)
 
 
 @operation(
@@ -54,7 +54,7 @@ def list_files(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) 
 )
 def get_file(call: Call, file_id: str) -> FileDetailResponse:
     file = catalog.get(call.workspace, file_id)
-    return FileDetailResponse.of_file(file, catalog.download_url(call.workspace, file))
+    return FileDetailResponse.from_value(file, download_url=catalog.download_url(call.workspace, file))
 
 
 @operation(

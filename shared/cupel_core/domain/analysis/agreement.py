@@ -33,7 +33,7 @@ _TINY = 1e-12
 
 
 class AgreementLevel(StrEnum):
-    """Krippendorff recommends to draw conclusions from 0.8, and tentative ones from 0.667."""
+    """Krippendorff recommends drawing conclusions from 0.8, and tentative ones from 0.667."""
 
     HIGH = "high"
     MODERATE = "moderate"

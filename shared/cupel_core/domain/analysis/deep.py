@@ -17,6 +17,8 @@ ALGORITHM_VERSION = "deep-4"
 
 
 class DeepPart(StrEnum):
+    """These parts of an analysis need more targets, scenarios or dimensions than some runs have."""
+
     COMPONENTS = "components"
     OUTLIER_TARGETS = "outlierTargets"
     OUTLIER_SCENARIOS = "outlierScenarios"
@@ -71,6 +73,8 @@ class Components:
 
 
 class OutlierIndicator(StrEnum):
+    """These methods find targets that answer unlike the others."""
+
     DISTANCE = "distance"
     FOREST = "forest"
     AGREEMENT = "agreement"

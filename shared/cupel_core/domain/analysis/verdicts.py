@@ -11,7 +11,7 @@ from cupel_core.domain.text.figures import format_confidence, format_decimal, fo
 
 
 class ComparisonVerdict(StrEnum):
-    """The verdicts are in the order in which they are checked."""
+    """The verdicts are checked in this order."""
 
     NOT_COMPARABLE = "NOT_COMPARABLE"
     """There are fewer than five common scenarios, but more than one."""
@@ -24,6 +24,8 @@ class ComparisonVerdict(StrEnum):
 
 
 class EffectSize(StrEnum):
+    """Effect sizes have Cohen's names."""
+
     NEGLIGIBLE = "negligible"
     SMALL = "small"
     MEDIUM = "medium"

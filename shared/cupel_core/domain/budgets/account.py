@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from typing import NamedTuple
 
 from cupel_core.base.deferred import dataclass
-from cupel_core.domain.budgets.money import SpentByRole, added, subtracted
+from cupel_core.domain.budgets.money import SpentByRole, added, subtracted, usd
 
 EXPIRED_LEASES_FORGOTTEN_AFTER_SECONDS = 3_600.0
 """No invocation lasts this long, so the worker cannot report any more."""
@@ -88,6 +88,18 @@ class BudgetAccount:
     @property
     def reserved(self) -> int:
         return sum(lease.reserved for lease in self.leases.values())
+
+    @property
+    def spent_usd(self) -> float:
+        return usd(sum(self.spent_by_role.values()))
+
+    @property
+    def uncertain_usd(self) -> float:
+        return usd(self.total_uncertain)
+
+    @property
+    def reserved_usd(self) -> float:
+        return usd(self.reserved)
 
     @property
     def used(self) -> int:

@@ -12,6 +12,8 @@ DEFAULT_TIMEZONE = "UTC"
 
 
 class BudgetScope(StrEnum):
+    """A budget limits a run, or a workspace's day or month."""
+
     RUN = "run"
     DAY = "day"
     MONTH = "month"

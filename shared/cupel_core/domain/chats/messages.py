@@ -1,13 +1,15 @@
 """Describes the messages of a chat: each has immutable variants, and each branch selects one of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.chats.branches import MessageSide, Pointer
+from cupel_core.domain.codec import decode
+from cupel_core.domain.conversations.model_request import MessageRole, Usage
 
 
 class VariantKind(StrEnum):
@@ -17,6 +19,8 @@ class VariantKind(StrEnum):
 
 
 class VariantStatus(StrEnum):
+    """The status says whether a message is complete."""
+
     DONE = "done"
     ABORTED = "aborted"
     """The message has what the call had written when its turn was stopped."""
@@ -62,6 +66,28 @@ class Variant:
     @property
     def message_id(self) -> str:
         return message_id(self.exchange_id, self.side)
+
+    @property
+    def role(self) -> MessageRole:
+        return MessageRole.USER if self.side is MessageSide.USER else MessageRole.ASSISTANT
+
+    @property
+    def model_id(self) -> str | None:
+        return self.details.get("modelId")
+
+    @property
+    def usage(self) -> Usage | None:
+        usage = self.details.get("usage")
+        return decode(Usage, usage) if usage else None
+
+    @property
+    def cost_usd(self) -> float | None:
+        return self.details.get("costUsd")
+
+    @property
+    def annotations(self) -> Sequence[Any]:
+        """Return what operations have stored beside it."""
+        return cast("Sequence[Any]", self.details.get("annotations", ()))
 
 
 class MessageRef(NamedTuple):

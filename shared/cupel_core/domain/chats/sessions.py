@@ -16,6 +16,11 @@ class ProfileSession:
     artifacts: Artifacts
 
     @property
+    def tags(self) -> tuple[str, ...]:
+        """Return the tags of its artifacts."""
+        return tuple(self.artifacts)
+
+    @property
     def shown_artifacts(self) -> Artifacts:
         """Return the artifacts without those that only operations use."""
         return {tag: each for tag, each in self.artifacts.items() if each.writer["usage"] != ArtifactUsage.INTERNAL}

@@ -46,6 +46,8 @@ class AbortReason(StrEnum):
 
 
 class FailedType(StrEnum):
+    """A turn failed in this part of it."""
+
     BEFORE_BARRIER = "before_barrier"
     MAIN_LLM = "main_llm"
     AFTER_MAIN_LLM = "after_main_llm"
@@ -140,6 +142,17 @@ class ChatTurn:
     @property
     def id(self) -> str:
         return self.head.id
+
+    @property
+    def failed_type(self) -> FailedType | None:
+        return self.failure.type if self.failure else None
+
+    @property
+    def duration_ms(self) -> int | None:
+        """Return the time from its acceptance to its end; None until it has ended."""
+        if self.finished_at is None:
+            return None
+        return round((self.finished_at - self.head.created_at).total_seconds() * 1000)
 
     def is_claimed(self, now: datetime) -> bool:
         return self.claimed_until is not None and self.claimed_until > now

@@ -106,7 +106,7 @@ class ConversationRules:
 
 
 class StopReason(StrEnum):
-    """The values state why an answer ended although its model would have continued."""
+    """An answer ended for this reason although its model would have continued."""
 
     MAX_TOOL_ROUNDS = "max_tool_rounds"
     """The answer's last calls of tools were not executed, because it already had the maximum of tool rounds."""

@@ -293,7 +293,7 @@ class Reply:
 
 
 class ProbeErrorCode(StrEnum):
-    """The values state why a probe has no transcript; they are the same in stored items, metrics, API and UI."""
+    """The code says why a probe has no transcript. It is the same in stored items, metrics, API and UI."""
 
     RATE_LIMITED = "rate_limited"
     TIMEOUT = "timeout"

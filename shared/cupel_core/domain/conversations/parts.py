@@ -20,7 +20,7 @@ class PartType(StrEnum):
 
 
 class ImageDetail(StrEnum):
-    """The values state how closely OpenAI's models look at an image; other providers have no such choice."""
+    """The detail controls how closely OpenAI's models look at an image; other providers have no such choice."""
 
     AUTO = "auto"
     LOW = "low"

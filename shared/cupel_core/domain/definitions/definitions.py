@@ -164,6 +164,14 @@ class DefinitionHead:
     revision: int = 0
     """It counts changes, so that a concurrent change is not overwritten unread."""
 
+    @property
+    def parent_id(self) -> str | None:
+        return self.parent.definition_id if self.parent else None
+
+    @property
+    def parent_version(self) -> int | None:
+        return self.parent.number if self.parent else None
+
 
 @dataclass(frozen=True)
 class StoredVersion:

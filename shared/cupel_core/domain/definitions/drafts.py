@@ -9,6 +9,7 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.required_models import MissingModel, missing_models
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.resources.connectors import ConnectorType
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
 MAX_CAUSES = 1_000
@@ -129,11 +130,15 @@ class ConnectorDraft:
     headers: Mapping[str, str]
     """The values are only references to environment variables, such as `Bearer ${TOKEN}`."""
 
+    @property
+    def type(self) -> ConnectorType:
+        return ConnectorType.HTTP
+
     def to_json(self) -> dict[str, Any]:
         """Return the body of a request that creates the agent, which is also part of a definition file."""
         return {
             "name": self.name,
-            "type": "http",
+            "type": self.type.value,
             "baseUrl": self.base_url,
             "config": dict(self.config),
             "headers": dict(self.headers),

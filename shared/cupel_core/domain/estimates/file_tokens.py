@@ -15,7 +15,7 @@ _BYTES_PER_PAGE = 50_000
 
 
 class FileBasis(StrEnum):
-    """The values name whose formula is used; they are the same in the API."""
+    """The tokens of images and PDFs are estimated by the formula of this maker."""
 
     OPENAI_TILES = "openai_tiles"
     OPENAI_PATCHES = "openai_patches"

@@ -41,6 +41,8 @@ _TOKENS_PER_SECOND = 80.0
 
 
 class Basis(StrEnum):
+    """An estimate is based on the scenarios' texts and usual lengths of answers, or on earlier conversations."""
+
     DEFAULT = "default"
     """The estimate uses the texts of the scenarios, and usual lengths of answers and conversations."""
     HISTORY = "history"

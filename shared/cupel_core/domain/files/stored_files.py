@@ -29,6 +29,16 @@ class StoredFile:
     """It is None until the content was checked."""
     deleted_at: datetime | None = None
 
+    @property
+    def width(self) -> int | None:
+        """Return the width of an image whose content was checked, in pixels."""
+        return self.info.width if self.info else None
+
+    @property
+    def height(self) -> int | None:
+        """Return the height of an image whose content was checked, in pixels."""
+        return self.info.height if self.info else None
+
 
 class UploadAddress(NamedTuple):
     """Tells the client where and how to send the content of a file."""

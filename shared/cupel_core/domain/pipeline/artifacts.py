@@ -39,6 +39,8 @@ class WriteMode(StrEnum):
 
 
 class PromptRole(StrEnum):
+    """An operation adds messages with these roles to the prompt."""
+
     SYSTEM = "system"
     DEVELOPER = "developer"
     """The message is stored and sent as `system`."""

@@ -16,6 +16,8 @@ class OutputMode(StrEnum):
 
 
 class OutputExtraction(StrEnum):
+    """The extraction determines which part of an answer is its JSON."""
+
     RAW = "raw"
     CODE_BLOCK = "code_block"
     PATTERN = "pattern"

@@ -18,6 +18,7 @@ from cupel_core.domain.analysis.paired import minimum_detectable_effect
 from cupel_core.domain.analysis.paired_rates import POWER
 from cupel_core.domain.analysis.power import DifferenceVariance, scenarios_for
 from cupel_core.domain.analysis.verdicts import ComparisonVerdict
+from cupel_core.domain.runs.settings import BudgetTerms
 from cupel_core.domain.statistics import MIN_SCENARIOS, Trials
 from cupel_core.domain.text.figures import format_interval, format_percent, format_points, format_points_apart
 
@@ -38,17 +39,16 @@ class TrialVerdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class TrialRequest:
-    """Cupel chooses the value of a field that is None."""
+class TrialRequest(BudgetTerms):
+    """Cupel chooses `scenarios` or `repeats` if it is None. The budget is that of both arms together.
+
+    All other settings of the arms are those of the run that the report is about.
+    """
 
     scenarios: int | None = None
     repeats: int | None = None
-    max_budget_usd: float | None = None
-    """It is for both arms together; None means no limit."""
     adds_last_calls: bool = False
     """The amount that the last call of each arm sets aside is added to the budget."""
-    allow_unpriced: bool = False
-    confirmed_usd: float | None = None
 
 
 class TrialMaterial(NamedTuple):

@@ -73,7 +73,7 @@ def delays_of(
     names = dict.fromkeys(model.partition("/")[0] for model in models)
     found = [delay for name in names for delay in _provider_delays(name, providers[name], frozenset(models))]
     if queued and (own := _own_limit(run, running)) is not None:
-        # An account that allows more than the run's own limit does not slow the run down.
+        # While the run's own limit stops further conversations, a learned limit is not what slows it down.
         found = [own, *(delay for delay in found if delay.reason is not DelayReason.LEARNED_LIMIT)]
     if not is_complete:
         if awaited is not None:

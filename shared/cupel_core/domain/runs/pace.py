@@ -6,6 +6,8 @@ from cupel_core.base.deferred import dataclass
 
 MAX_CONCURRENCY = 1_000
 MAX_STAGGER_MS = 10_000
+IN_PROCESS_CONCURRENCY = 10
+"""Conversations in progress at the same time of an evaluation in process that says nothing else."""
 _PROBES_PER_WORKER = 100
 """Workers of a run share it by slices of this size."""
 

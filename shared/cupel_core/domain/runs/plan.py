@@ -47,6 +47,23 @@ class Column(NamedTuple):
         return column_name(self.target.id, self.prompt_id)
 
     @property
+    def target_id(self) -> str:
+        return self.target.id
+
+    @property
+    def label(self) -> str | None:
+        """Return what people call the target; None if it has neither a label nor the name of an agent."""
+        return self.target.shown_label
+
+    @property
+    def model_id(self) -> str:
+        return self.target.model
+
+    @property
+    def connector_id(self) -> str | None:
+        return self.target.connector_id
+
+    @property
     def variant(self) -> str:
         """Return what distinguishes the simulated answers of one model; empty for a target without a label and
         prompts."""

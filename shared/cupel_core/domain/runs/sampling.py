@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from itertools import accumulate
 from random import Random
 
+SEED_COUNT = 2**31
+"""A seed that is drawn for a run is below this."""
+
 
 def sample(count: int, percentage: int, seed: int) -> list[int]:
     """Return at least one position out of 0 … count-1, ascending. Neighboring scenarios are in the same page, so in

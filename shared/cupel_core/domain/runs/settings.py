@@ -39,18 +39,26 @@ class RunConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunSettings(RunConfig):
+class BudgetTerms:
+    """Limits what a run, a scale run or a trial may spend."""
+
+    max_budget_usd: float | None = None
+    """It is the spending limit; None means no limit."""
+    allow_unpriced: bool = False
+    """A run with a budget may call models whose price is unknown."""
+    confirmed_usd: float | None = None
+    """The caller has confirmed an expected cost up to this, although it exceeds the budget."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings(RunConfig, BudgetTerms):
+    """Holds everything that a request can set of a run besides what it runs."""
+
     repeats: int = 1
     disabled_graders: tuple[str, ...] = ()
     """These fields of GraderConfig are None for this run even if the eval or the workspace sets them."""
     labels: LabelChanges = field(default_factory=LabelChanges)
     """A rerun has the labels of the run that it repeats, except for these."""
-    max_budget_usd: float | None = None
-    """It is the run's spending limit; None means no limit."""
-    allow_unpriced: bool = False
-    """A run with a budget may call models whose price is unknown."""
-    confirmed_usd: float | None = None
-    """The caller has confirmed an expected cost up to this, although it exceeds the budget."""
     profile_id: str | None = None
     profile_version: int | None = None
     """None stands for the newest version when the run starts."""
@@ -66,7 +74,7 @@ class RunSettings(RunConfig):
         return replace(self, grader_config=config, disabled_graders=tuple(sorted(disabled)))
 
 
-def names_of(kind: type[RunConfig]) -> list[str]:
+def names_of(kind: type[RunConfig | BudgetTerms]) -> list[str]:
     return [each.name for each in fields(kind)]
 
 

@@ -1,12 +1,15 @@
-"""Defines requests to start runs: by the API, a schedule, an eval or the playground."""
+"""Defines requests to start runs. Each kind says what is run, and has the settings that every run can have.
+
+`runs/start_requests.py` makes a `RunSpec` of each other kind.
+"""
 
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Self
 
-from cupel_core.base.deferred import dataclass
+from cupel_core.base.deferred import dataclass, replace
 from cupel_core.domain.codec import decode
-from cupel_core.domain.runs.settings import RunSettings, values_of
+from cupel_core.domain.runs.settings import RunSettings, names_of, values_of
 from cupel_core.domain.runs.targets import Target
 
 
@@ -45,6 +48,7 @@ class EvalRunSpec(RunSettings):
 
 
 type StartSpec = RunSpec | EvalRunSpec
+"""A schedule can start these."""
 
 
 def start_spec(data: Mapping[str, Any]) -> StartSpec:
@@ -52,11 +56,40 @@ def start_spec(data: Mapping[str, Any]) -> StartSpec:
 
 
 @dataclass(frozen=True)
-class PlaygroundSpec:
-    """Requests a playground run of one scenario and one target (connector or model), without a persona unless one is
-    named."""
+class PlaygroundRunSpec(RunSettings):
+    """Requests a playground run of one scenario and one target, without a persona unless one is named."""
 
     scenario_id: str
     target: Target
     persona_id: str | None = None
     definition_id: str | None = None
+    """It is only needed if a fork shares the scenario."""
+
+
+@dataclass(frozen=True)
+class RerunSpec(RunSettings):
+    """Requests a run that repeats another one. Its parameters are added to those of the other run."""
+
+    run_id: str
+    targets: tuple[Target, ...] = ()
+    """The rerun has the run's targets if there are none."""
+    replaced: tuple[str, ...] = ()
+    """These settings and fields of GraderConfig replace those of the run."""
+
+    def apply_to(self, spec: RunSpec) -> RunSpec:
+        """Return the specification of the rerun from that of a run with the same configuration."""
+        given = {name: getattr(self, name) for name in names_of(RunSettings) if name in self.replaced}
+        graders = {name: value for name, value in vars(self.grader_config).items() if name in self.replaced}
+        if "evaluator_url" in graders:
+            graders["evaluator_headers_version"] = None
+        return replace(
+            spec,
+            **given,
+            targets=self.targets or spec.targets,
+            params={**spec.params, **self.params},
+            grader_config=replace(spec.grader_config, **graders),
+            labels=self.labels,
+        )
+
+
+type RequestedRun = StartSpec | PlaygroundRunSpec | RerunSpec

@@ -38,6 +38,11 @@ class Target:
         return self.model.partition("/")[0]
 
     @property
+    def called_model(self) -> str | None:
+        """It is None for an agent, which is called through its connector."""
+        return None if self.connector_id else self.model
+
+    @property
     def connector_id(self) -> str | None:
         return connector_of_target(self.model)
 

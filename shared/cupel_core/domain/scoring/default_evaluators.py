@@ -33,6 +33,8 @@ class EvaluatorName(StrEnum):
 
 
 class EvaluatorStatus(StrEnum):
+    """The status says whether an evaluator runs, or why it does not."""
+
     ACTIVE = "active"
     OFF = "off"
     NO_GOAL = "no_goal"

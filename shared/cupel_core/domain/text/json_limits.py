@@ -5,6 +5,8 @@ from math import isfinite
 from typing import NamedTuple
 
 MAX_DEPTH = 20
+EXACT_INTEGERS = 2**53
+"""All JSON parsers represent whole numbers up to here exactly; they read larger ones as floats."""
 _INTEGER_BOUND = 2**63
 _MAX_PATH = 100
 

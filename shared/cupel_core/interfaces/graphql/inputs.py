@@ -5,14 +5,13 @@ from typing import Any, Never
 
 from cupel_core.base.errors import FieldError, Invalid
 from cupel_core.base.paging import MAX_LIMIT, Entry, Page
+from cupel_core.domain.text.json_limits import EXACT_INTEGERS
 from cupel_core.interfaces.gateway.validation import parse as parse
 
 MAX_OFFSET = 1_000
 """People and models read first pages with an offset; connections read further pages."""
 _MAX_TEXT_LENGTH = 1_024
 _MAX_POSITION = 200
-_MAX_EXACT = 2**53
-"""Floats represent all integers up to this number."""
 _CURSOR = "must be the endCursor of an earlier page of the same list"
 
 
@@ -21,7 +20,7 @@ def whole_numbers(value: Any) -> Any:
 
     Numbers that a float does not represent exactly stay floats, which JSON can store.
     """
-    if isinstance(value, float) and value.is_integer() and abs(value) <= _MAX_EXACT:
+    if isinstance(value, float) and value.is_integer() and abs(value) <= EXACT_INTEGERS:
         return int(value)
     if isinstance(value, dict):
         return {name: whole_numbers(each) for name, each in value.items()}

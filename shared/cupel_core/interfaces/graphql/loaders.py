@@ -66,14 +66,14 @@ class Loaders:
         from cupel_core.resources import personas
 
         found = personas.get_resources(self._workspace, ids)
-        return [Loaded(PersonaResponse.of(found[each])) if each in found else None for each in ids]
+        return [Loaded(PersonaResponse.from_value(found[each])) if each in found else None for each in ids]
 
     def _definitions(self, ids: Sequence[str]) -> list[Loaded | None]:
         from cupel_core.contract.definitions import DefinitionSummaryResponse
         from cupel_core.store import definitions
 
         heads = definitions.get_heads(self._workspace, ids)
-        return [Loaded(DefinitionSummaryResponse.of(heads[each])) if each in heads else None for each in ids]
+        return [Loaded(DefinitionSummaryResponse.from_value(heads[each])) if each in heads else None for each in ids]
 
     def _definition_versions(self, keys: Sequence[DefinitionKey]) -> list[Any]:
         """Read versions one by one: a fork inherits from any number of ancestors."""

@@ -16,7 +16,7 @@ from cupel_core.domain.budgets.periods import BudgetScope
 from cupel_core.domain.definitions.generations import GenerationMode
 from cupel_core.domain.estimates.run_estimate import RunEstimate
 from cupel_core.domain.runs.settings import RunSettings
-from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
+from cupel_core.domain.runs.spec import EvalRunSpec, RequestedRun
 from cupel_core.domain.text.figures import format_usd
 
 type Values = Mapping[str, Any]
@@ -33,35 +33,21 @@ def _check_run(call: Call, values: Values) -> None:
 
 
 def _check_rerun(call: Call, values: Values) -> None:
-    from cupel_core.runs.rerun import rerun_spec
-
-    _check_start(call, values["body"].apply_to(rerun_spec(call.workspace, values["run_id"])))
+    _check_start(call, values["body"].spec(values["run_id"]))
 
 
 def _check_eval_run(call: Call, values: Values) -> None:
-    from cupel_core.runs.eval_runs import eval_run_spec
-    from cupel_core.runs.spec import spec_to_text
-
-    eval_id, settings = values["eval_id"], values["body"].settings()
-    requested = spec_to_text(EvalRunSpec.of(eval_id, settings))
-    _check_start(call, eval_run_spec(call.workspace, eval_id, settings), requested)
+    _check_start(call, EvalRunSpec.of(values["eval_id"], values["body"].settings()))
 
 
-def _check_playground_run(call: Call, values: Values) -> None:
-    from cupel_core.runs.eval_runs import playground_run_spec
-
-    body = values["body"]
-    _check_start(call, playground_run_spec(call.workspace, body.playground(), body.settings()))
-
-
-def _check_start(call: Call, spec: RunSpec, requested: str | None = None) -> None:
+def _check_start(call: Call, requested: RequestedRun) -> None:
     from cupel_core.runs import start
     from cupel_core.runs.estimate_requests import estimate
     from cupel_core.runs.spec import spec_to_text
+    from cupel_core.runs.start_requests import run_spec
 
-    key = call.idempotency_key
-    text = requested or spec_to_text(spec)
-    if key is None or start.find_started(call.workspace, key, text, call.now) is None:
+    key, spec = call.idempotency_key, run_spec(call.workspace, requested)
+    if key is None or start.find_started(call.workspace, key, spec_to_text(requested), call.now) is None:
         unpriced = replace(spec, allow_unpriced=True)
         _check_spec(spec, lambda: estimate(call.workspace, unpriced, call.now).estimate)
 
@@ -165,7 +151,7 @@ _CHECKS: dict[str, Callable[[Call, Values], None]] = {
     "createRun": _check_run,
     "rerunRun": _check_rerun,
     "createEvalRun": _check_eval_run,
-    "createPlaygroundRun": _check_playground_run,
+    "createPlaygroundRun": _check_run,
     "createScaleRun": _check_scale_run,
     "retryRun": _check_retry,
     "expandRun": _check_expansion,

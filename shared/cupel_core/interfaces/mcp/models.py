@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.common import RequestModel, ResponseModel
@@ -77,16 +77,16 @@ class UntitledSchema(GenerateJsonSchema):
 def arguments_schema(model: type[Arguments]) -> dict[str, Any]:
     """Return the schema of arguments. It does not say that optional ones may be null, which saves a tenth of the
     list."""
-    return _schema(model)
+    return _schema(model, "validation")
 
 
 def result_schema(model: type[ToolResult]) -> dict[str, Any]:
     """Return the schema of a result. Fields with a default may be absent, and are absent when they are null."""
-    return _schema(model)
+    return _schema(model, "serialization")
 
 
-def _schema(model: type[Arguments] | type[ToolResult]) -> dict[str, Any]:
-    schema = model.model_json_schema(by_alias=True, schema_generator=UntitledSchema)
+def _schema(model: type[Arguments] | type[ToolResult], mode: JsonSchemaMode) -> dict[str, Any]:
+    schema = model.model_json_schema(by_alias=True, schema_generator=UntitledSchema, mode=mode)
     for each in _models(schema):
         _remove_words(each)
         for name, field in each.get("properties", {}).items():

@@ -1,5 +1,6 @@
 """Stores files with rows of data, in the shape of OpenAI's Files and Uploads."""
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -147,8 +148,6 @@ def _check_pending(upload: DataUpload) -> None:
 
 
 def _md5(content: bytes) -> str:
-    import hashlib
-
     return hashlib.md5(content, usedforsecurity=False).hexdigest()
 
 

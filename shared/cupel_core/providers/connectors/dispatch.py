@@ -101,7 +101,6 @@ async def _evaluate(expressions: Mapping[str, str], value: object, size: int) ->
 
 
 def _value(selected: Mapping[str, Selected], name: str) -> object:
-    """Return the value that the expression selects, or None if the connector has none."""
     found = selected.get(name, Selected())
     if found.error is not None:
         raise unreadable_reply(f"the expression `{name}` cannot be applied to the response: {found.error}")
@@ -109,7 +108,6 @@ def _value(selected: Mapping[str, Selected], name: str) -> object:
 
 
 def _text(value: object) -> str:
-    """Return text unchanged, and any other value as JSON."""
     try:
         return value if isinstance(value, str) else orjson.dumps(value).decode()
     except orjson.JSONEncodeError:

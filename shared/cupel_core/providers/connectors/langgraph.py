@@ -169,7 +169,6 @@ def _read(state: object, config: LangGraphConfig, new_messages: list[dict[str, o
 
 
 def _usage(answers: list[_Message]) -> Usage | None:
-    """Return the sum over the answers, or None if any of them reports no usage."""
     reported = [answer.usage for answer in answers if answer.usage is not None]
     return sum(reported, Usage()) if len(reported) == len(answers) else None
 

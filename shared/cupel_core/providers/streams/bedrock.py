@@ -98,7 +98,7 @@ class _ConverseBlock:
 
 class ConverseReply:
     is_over = False
-    """Only the end of the stream ends the reply."""
+    """The reply ends with the end of the stream."""
 
     def __init__(self) -> None:
         self._blocks: dict[int, _ConverseBlock] = {}

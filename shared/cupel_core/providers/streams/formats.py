@@ -123,7 +123,7 @@ class _TextRun:
 
 class GoogleReply:
     is_over = False
-    """Only the end of the response ends the reply."""
+    """The reply ends with the end of the response."""
 
     def __init__(self) -> None:
         self._parts: list[_TextRun | Mapping[str, object]] = []

@@ -39,7 +39,7 @@ def create_connector(call: Call, body: CreateConnector) -> Tagged[ConnectorRespo
 )
 def list_connectors(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[ConnectorPage]:
     listed = connectors.list_connectors(call.workspace, limit, cursor)
-    return Listed(listed, ConnectorResponse.of)
+    return Listed(listed, ConnectorResponse.from_value)
 
 
 @operation("GET /v1/connectors/{connector_id}", "Get a connector", role=VIEWER, returns="The connector")
@@ -59,4 +59,4 @@ def delete_connector(call: Call, connector_id: str) -> None:
 
 
 def _tagged(found: NamedResource[Connector]) -> Tagged[ConnectorResponse]:
-    return Tagged(ConnectorResponse.of(found), etag(found.revision))
+    return Tagged(ConnectorResponse.from_value(found), etag(found.revision))

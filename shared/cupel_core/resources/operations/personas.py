@@ -37,7 +37,7 @@ def create_persona(call: Call, body: CreatePersona) -> Tagged[PersonaResponse]:
 @operation("GET /v1/personas", "List the personas, newest first", role=VIEWER, returns="A page of personas")
 def list_personas(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[PersonaPage]:
     listed = personas.list_personas(call.workspace, limit, cursor)
-    return Listed(listed, PersonaResponse.of)
+    return Listed(listed, PersonaResponse.from_value)
 
 
 @operation("GET /v1/personas/{persona_id}", "Get a persona", role=VIEWER, returns="The persona")
@@ -64,4 +64,4 @@ def delete_persona(call: Call, persona_id: str) -> None:
 
 
 def _tagged(found: NamedResource[Persona]) -> Tagged[PersonaResponse]:
-    return Tagged(PersonaResponse.of(found), etag(found.revision))
+    return Tagged(PersonaResponse.from_value(found), etag(found.revision))

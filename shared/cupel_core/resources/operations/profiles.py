@@ -44,7 +44,7 @@ def create_profile(call: Call, body: CreateProfile) -> Tagged[ProfileResponse]:
 )
 def list_profiles(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[ProfilePage]:
     listed = profiles.list_profiles(call.workspace, limit, cursor)
-    return Listed(listed, ProfileSummaryResponse.of)
+    return Listed(listed, ProfileSummaryResponse.from_value)
 
 
 @operation(

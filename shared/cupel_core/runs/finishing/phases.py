@@ -149,7 +149,6 @@ def _settle(ref: RunRef, run: Run, now: datetime) -> Run:
 
 
 def _failure(ref: RunRef, counts: Progress) -> RunFailure:
-    """Return the most frequent error of a run without transcripts."""
     stored = outcomes.list_outcomes(ref, range(min(counts.total, _MAX_EXAMINED)))
     errors = [outcome for outcome in stored if isinstance(outcome, ProbeError)]
     if not errors:

@@ -147,7 +147,7 @@ def update_run_budget(call: Call, run_id: str, body: UpdateRunBudget) -> RunBudg
 def _stopped(call: Call, run_id: str) -> StoppedRunResponse:
     now = call.now
     view = queries.get_run(call.workspace, run_id, now)
-    return StoppedRunResponse.of_stopped(view, progress.count_in_flight(view.run, now))
+    return StoppedRunResponse.of(view, calls_in_flight=progress.count_in_flight(view.run, now))
 
 
 def _current(call: Call, run_id: str) -> RunResponse:

@@ -4,11 +4,9 @@ from cupel_core.contract.common import with_defaults
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.operation import MEMBER, VIEWER, Call, Replay, operation
 from cupel_core.contract.run_requests import CreateEvalRun, CreatePlaygroundRun, EstimateEvalRun, RunStartedResponse
-from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
+from cupel_core.domain.runs.spec import EvalRunSpec, RequestedRun
 from cupel_core.providers.prices import price_list_version
-from cupel_core.runs import start
-from cupel_core.runs.eval_runs import eval_run_spec, playground_run_spec
-from cupel_core.runs.spec import spec_to_text
+from cupel_core.runs.start_requests import run_spec, start_requested
 from cupel_core.runs.starters import started_by
 
 
@@ -22,9 +20,7 @@ from cupel_core.runs.starters import started_by
     replay=Replay.STARTED,
 )
 def create_eval_run(call: Call, eval_id: str, body: CreateEvalRun = with_defaults(CreateEvalRun)) -> RunStartedResponse:
-    workspace, settings = call.workspace, body.settings()
-    requested = spec_to_text(EvalRunSpec.of(eval_id, settings))
-    return _start(call, workspace, eval_run_spec(workspace, eval_id, settings), requested)
+    return _start(call, EvalRunSpec.of(eval_id, body.settings()))
 
 
 @operation(
@@ -40,7 +36,7 @@ def estimate_eval_run(
     """Takes the body of a start, checks all that a start checks, and writes nothing."""
     from cupel_core.runs.estimate_requests import estimate
 
-    spec = eval_run_spec(call.workspace, eval_id, body.settings())
+    spec = run_spec(call.workspace, EvalRunSpec.of(eval_id, body.settings()))
     estimated = estimate(call.workspace, spec, call.now)
     return EstimateResponse.of(estimated.estimate, price_list_version(), estimated.fit, estimated.missing_access)
 
@@ -56,11 +52,10 @@ def estimate_eval_run(
     replay=Replay.STARTED,
 )
 def create_playground_run(call: Call, body: CreatePlaygroundRun) -> RunStartedResponse:
-    workspace = call.workspace
-    return _start(call, workspace, playground_run_spec(workspace, body.playground(), body.settings()))
+    return _start(call, body.spec())
 
 
-def _start(call: Call, workspace: str, spec: RunSpec, requested: str | None = None) -> RunStartedResponse:
+def _start(call: Call, requested: RequestedRun) -> RunStartedResponse:
     caller = started_by(call.caller)
-    started = start.start(workspace, spec, call.idempotency_key, call.now, caller, requested)
+    started = start_requested(call.workspace, requested, call.idempotency_key, call.now, caller)
     return RunStartedResponse.of(*started, price_list_version())

@@ -52,7 +52,7 @@ def list_run_events(
     feed = poll(call.workspace, run_id, seen)
     if _STREAM in call.http.headers.get("accept", ""):
         return _stream(call, feed)
-    events = [RunEventResponse.of(run_id, event) for event in feed.events]
+    events = [RunEventResponse.from_value(event, run_id=run_id) for event in feed.events]
     return RunEventList(items=events)
 
 
@@ -66,7 +66,7 @@ def _stream(call: Call, feed: EventFeed) -> Text | None:
 def _events(call: Call, feed: EventFeed) -> Iterable[RunEventResponse]:
     """Yield the stored events and, while the run is active, its progress, which is computed and has no `seq`."""
     run_id = feed.run.id
-    yield from (RunEventResponse.of(run_id, event) for event in feed.events)
+    yield from (RunEventResponse.from_value(event, run_id=run_id) for event in feed.events)
     if feed.progress is not None:
         data = RunProgressResponse.from_value(feed.progress).model_dump(by_alias=True)
         yield RunEventResponse(seq=None, type=RunEventType.PROGRESS, ts=call.now, run_id=run_id, data=data)

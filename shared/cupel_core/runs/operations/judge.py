@@ -34,7 +34,7 @@ def judge_conversation(call: Call, body: JudgeConversation) -> ConversationJudge
         confidence=verdict.confidence,
         reasoning=verdict.reasoning,
         raw_response=verdict.raw_response,
-        spend=SpendResponse.of(reply.spend),
+        spend=SpendResponse.from_value(reply.spend),
     )
 
 
@@ -51,4 +51,6 @@ def generate_persona_message(call: Call, body: GeneratePersonaMessage) -> Person
             call.workspace, body.model, body.conversation(), body.persona_or_id(), body.instructions
         )
     )
-    return PersonaMessageResponse(content=reply.value, raw_response=reply.raw, spend=SpendResponse.of(reply.spend))
+    return PersonaMessageResponse(
+        content=reply.value, raw_response=reply.raw, spend=SpendResponse.from_value(reply.spend)
+    )

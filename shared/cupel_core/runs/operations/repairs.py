@@ -20,7 +20,7 @@ from cupel_core.runs import repairs
 )
 def update_connector(call: Call, connector_id: str, body: UpdateConnector) -> Tagged[ConnectorResponse]:
     found = repairs.update_connector(call.workspace, connector_id, body.fields(), call.now, call.precondition)
-    return Tagged(ConnectorResponse.of(found), etag(found.revision))
+    return Tagged(ConnectorResponse.from_value(found), etag(found.revision))
 
 
 @operation(
@@ -34,7 +34,7 @@ def test_connector(call: Call, connector_id: str) -> ConnectorTestResultResponse
     """Returns 200 even if the agent cannot be reached; `error` then says why."""
     from cupel_core.runs.connection_tests import test_connection  # Only this request needs an HTTP client.
 
-    return ConnectorTestResultResponse.of(test_connection(call.workspace, connector_id))
+    return ConnectorTestResultResponse.from_value(test_connection(call.workspace, connector_id))
 
 
 @operation(
@@ -47,4 +47,4 @@ def test_connector(call: Call, connector_id: str) -> ConnectorTestResultResponse
 )
 def update_provider(call: Call, name: str, body: UpdateProvider) -> Tagged[ProviderResponse]:
     found = repairs.update_provider(call.workspace, name, body.changes(), call.now, call.precondition)
-    return Tagged(ProviderResponse.of(found), etag(found.revision))
+    return Tagged(ProviderResponse.from_value(found), etag(found.revision))

@@ -28,7 +28,7 @@ from cupel_core.runs.starters import started_by
 )
 def create_scale_run(call: Call, body: CreateScaleRun) -> RunStartedResponse:
     """Start a run of a definition that is found by its content, or created. Default evaluators check each conversation;
-    see docs/scale.md."""
+    see docs/agents.md."""
     from cupel_core.runs.scaling import start_scale_run  # Other requests do not need it.
 
     request = f"createScaleRun\n{body.model_dump_json(exclude_unset=True)}"

@@ -7,9 +7,9 @@ from cupel_core.contract.common import with_defaults
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Replay, ToolGroup, operation
 from cupel_core.contract.run_requests import CreateRun, EstimateRun, RerunRun, RunStartedResponse
-from cupel_core.domain.runs.spec import RunSpec
+from cupel_core.domain.runs.spec import RequestedRun
 from cupel_core.providers.prices import price_list_version
-from cupel_core.runs import start
+from cupel_core.runs.start_requests import start_requested
 from cupel_core.runs.starters import started_by
 
 
@@ -66,12 +66,10 @@ def estimate_run(call: Call, body: EstimateRun) -> EstimateResponse:
 )
 def rerun_run(call: Call, run_id: str, body: RerunRun = with_defaults(RerunRun)) -> RunStartedResponse:
     """It has the same definition version, scenarios and personas, even if they were changed or deleted since."""
-    from cupel_core.runs.rerun import rerun_spec
-
-    return _start(call, body.apply_to(rerun_spec(call.workspace, run_id)))
+    return _start(call, body.spec(run_id))
 
 
-def _start(call: Call, spec: RunSpec) -> RunStartedResponse:
-    """Return the run as it was at its start, even if the request is repeated later with the same key."""
-    started = start.start(call.workspace, spec, call.idempotency_key, call.now, started_by(call.caller))
+def _start(call: Call, requested: RequestedRun) -> RunStartedResponse:
+    caller = started_by(call.caller)
+    started = start_requested(call.workspace, requested, call.idempotency_key, call.now, caller)
     return RunStartedResponse.of(*started, price_list_version())

@@ -78,7 +78,6 @@ class SliceClaimer:
             raise
 
     def _claim(self, received: ProbeSlice, delivery: Delivery, run: Run) -> ClaimedSlice:
-        """Claim the first probes of the slice, up to MAX_CLAIMED_BYTES of scenarios."""
         probe_slice, scenario_bytes = _first_part(received, run)
         context = load_slice_context(run, probe_slice, self._accounts)
         if run.status is RunStatus.PENDING:

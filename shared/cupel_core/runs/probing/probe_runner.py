@@ -182,7 +182,6 @@ class ProbeRunner:
         await _settle_after_pause(pausing, claimed, index, shortage.retry_after_seconds, shortage.provider)
 
     def _settle_halted(self, claimed: ClaimedSlice, index: int) -> None:
-        """Postpone a probe that was halted before a call, or drop it if its run is no longer open."""
         if self.time.is_closing:
             claimed.postpone(index, 0.0)
         elif not claimed.may_start(self.time.now()):

@@ -284,7 +284,6 @@ def _grader_models(context: SliceContext) -> set[str]:
 
 
 def _tool_connectors(context: SliceContext) -> set[str]:
-    """Return the ids of the connectors that execute tool calls for any target of the run."""
     targets, prompts = context.run.plan.targets, context.content.prompts
     layers = (context.run.params, *(each.params for each in targets), *(each.params for each in prompts))
     return {connector_id for params in layers if (connector_id := params.get("toolConnectorId"))}

@@ -210,7 +210,6 @@ class SliceReceiver:
 
 
 def _parse(delivery: Delivery) -> ProbeSlice | None:
-    """Return the slice, or None for a malformed message, which cannot be claimed."""
     try:
         return ProbeSlice.model_validate_json(delivery.body)
     except ValidationError:

@@ -231,7 +231,6 @@ class Worker:
         return self._open.total.conversations
 
     def _start_probe(self, claimed: ClaimedSlice, index: int, lease_holder: LeaseHolder) -> bool:
-        """Start the probe's conversation. Return False if the run's budget does not allow it."""
         if (calls := self._runner.open_calls(claimed, index, lease_holder)) is None:
             return False
         size_mb = conversation_mb(claimed.context.planned_length(index))
@@ -267,7 +266,6 @@ class Worker:
         return DEFAULT_PARALLEL_REQUESTS // settings().probe_workers
 
     def _probes_by_account(self, workspace: str | None = None) -> list[AccountProbes]:
-        """List the accounts with pending probes, and only those of one workspace if it is given."""
         workers = settings().probe_workers
         return [
             AccountProbes(

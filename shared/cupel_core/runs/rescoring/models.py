@@ -134,7 +134,6 @@ _NO_CRITERIA = Criteria()
 
 
 def _as_graded(config: RescoreConfig, scenario: Scenario) -> Scenario:
-    """Return the scenario with the criteria and assertions that the rescore replaces."""
     return replace(
         scenario,
         criteria=scenario.criteria if config.criteria is None else config.criteria,

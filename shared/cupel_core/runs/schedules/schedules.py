@@ -41,9 +41,9 @@ from cupel_core.domain.runs.run import StartedBy, StarterType
 from cupel_core.domain.runs.schedule_expressions import InvalidTiming, Timing, parse_timing
 from cupel_core.domain.runs.schedules import Firing, Schedule, ScheduleChanges, ScheduleSpec
 from cupel_core.domain.runs.spec import EvalRunSpec, RunSpec
-from cupel_core.runs.eval_runs import current_spec
 from cupel_core.runs.spec import scheduled_from_text, spec_to_text
 from cupel_core.runs.start import start, validate
+from cupel_core.runs.start_requests import run_spec
 from cupel_core.store import scheduler, schedules
 from cupel_core.store.clients import AWS_ERRORS
 
@@ -182,10 +182,9 @@ def _parse_timing(expression: str, timezone: str) -> Timing:
 
 
 def _check_run(workspace: str, run: RunSpec | EvalRunSpec, now: datetime) -> None:
-    """Raise Invalid with the run's fields below `run` or `evalRun`."""
     name = "evalRun" if isinstance(run, EvalRunSpec) else "run"
     with named_in_body(f"{name}.evalId"):
-        spec = current_spec(workspace, run)
+        spec = run_spec(workspace, run)
     try:
         validate(workspace, spec, now)
     except Invalid as invalid:
@@ -227,10 +226,12 @@ def _fire(schedule: Schedule, scheduled_time: datetime, now: datetime) -> Firing
 
 
 def _start_run(schedule: Schedule, scheduled_time: datetime, now: datetime) -> str:
-    """Start the run of a firing, with a key that a redelivery of the firing has, too. The space in the key
-    distinguishes it from all keys that requests may have. The key is the whole request: if the run was changed since a
-    delivery started it, this is still the same firing."""
-    spec = replace(current_spec(schedule.workspace, scheduled_from_text(schedule.run)), schedule_id=schedule.id)
+    """Start the run of a firing, with a key that a redelivery of the firing has, too.
+
+    The space in the key distinguishes it from all keys that requests may have. The key is the whole request: if the run
+    was changed since a delivery started it, this is still the same firing.
+    """
+    spec = replace(run_spec(schedule.workspace, scheduled_from_text(schedule.run)), schedule_id=schedule.id)
     started_by = StartedBy(StarterType.SCHEDULE, schedule.id, schedule.name)
     key = f"{schedule.id} {to_iso(scheduled_time)}"
     return start(schedule.workspace, spec, key, now, started_by, request=key).run.id

@@ -47,6 +47,8 @@ class _DecisionText(StructuredReply):
 
 
 class JudgeDecision(_DecisionText):
+    """This is the reply required of a judge with a rubric."""
+
     explanations: ClassVar[frozenset[str]] = frozenset({"decisionText"})
 
     decisionText: Annotated[str, Field(min_length=1, max_length=_MAX_TEXT_LENGTH), explanation(_MAX_TEXT_LENGTH)]  # noqa: N815

@@ -84,6 +84,8 @@ class _NarrativeFindingReply(StructuredReply):
 
 
 class NarrativeReply(StructuredReply):
+    """This is the reply required of the model."""
+
     model_config = _CAMEL
 
     headline: Annotated[str, Field(min_length=1, max_length=500), _words(MAX_HEADLINE_WORDS), _ONE_LINE]

@@ -86,6 +86,8 @@ _Findings = Annotated[list[_FindingReply], Field(max_length=7)]
 
 
 class SummaryReply(StructuredReply):
+    """This is the reply required of a summarizer."""
+
     model_config = _STRICT
 
     failure_modes: _Findings

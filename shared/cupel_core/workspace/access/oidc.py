@@ -104,7 +104,6 @@ def _discovery(issuer: str) -> dict[str, Any]:
 
 
 def _read_document(url: str, open_url: Callable[..., Any]) -> dict[str, Any]:
-    """Read a document. Raise RetryableError if that fails."""
     try:
         with open_url(url, timeout=TIMEOUT_SECONDS) as reply:
             document = json.loads(read_bounded(reply))

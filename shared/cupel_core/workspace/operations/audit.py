@@ -44,4 +44,4 @@ def list_audit_records(
     than `limit`.
     """
     page = audit_log.list_records(call.workspace, limit, cursor, call.now, token_id, operation)
-    return Listed(page, AuditRecordResponse.of)
+    return Listed(page, AuditRecordResponse.from_value)

@@ -72,7 +72,7 @@ def list_dead_letters(
     call: Call, provider: ProviderFilter = None, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> Listed[DeadLetterPage]:
     page = dead_letters.list_dead_letters(call.workspace, provider, limit, cursor)
-    return Listed(page, DeadLetterResponse.of)
+    return Listed(page, DeadLetterResponse.from_value)
 
 
 @operation(
@@ -93,4 +93,4 @@ def _queues(
     call: Call, provider: str | None, limit: int = MAX_LIMIT, cursor: str | None = None
 ) -> Listed[ProviderQueuePage]:
     page = slice_page(status.list_queues(call.workspace, provider), limit, cursor)
-    return Listed(page, ProviderQueueResponse.of)
+    return Listed(page, ProviderQueueResponse.from_value)

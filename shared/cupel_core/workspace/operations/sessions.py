@@ -5,7 +5,7 @@ from cupel_core.contract.operation import PUBLIC, VIEWER, Call, operation
 from cupel_core.contract.runs import EventTicketResponse
 from cupel_core.contract.service import VERSION
 from cupel_core.contract.sessions import LoginCodeResponse, RedeemLoginCode, SessionResponse
-from cupel_core.contract.tokens import TokenCreatedResponse, TokenResponse
+from cupel_core.contract.tokens import TokenCreatedResponse
 from cupel_core.store import runs
 from cupel_core.workspace.access import event_tickets, sessions
 
@@ -54,7 +54,7 @@ def create_login_code(call: Call) -> LoginCodeResponse:
 def redeem_login_code(call: Call, body: RedeemLoginCode) -> TokenCreatedResponse:
     """The token has the role of the one that the code was created with. It ends after 12 hours, or with that one."""
     token, secret = sessions.redeem_code(body.code, call.now)
-    return TokenCreatedResponse(**vars(TokenResponse.of(token)), token=secret)
+    return TokenCreatedResponse.from_value(token, token=secret)
 
 
 @operation(

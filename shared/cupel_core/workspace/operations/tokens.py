@@ -27,13 +27,13 @@ from cupel_core.workspace.access import tokens
 )
 def create_token(call: Call, body: CreateToken) -> TokenCreatedResponse:
     token, secret = tokens.create(call.workspace, body.role, body.name, call.now, body.expires_at)
-    return TokenCreatedResponse(**vars(TokenResponse.of(token)), token=secret)
+    return TokenCreatedResponse.from_value(token, token=secret)
 
 
 @operation("GET /v1/tokens", "List the tokens, newest first", role=ADMIN, returns="A page of tokens")
 def list_tokens(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[TokenPage]:
     page = tokens.list_tokens(call.workspace, limit, cursor)
-    return Listed(page, TokenResponse.of)
+    return Listed(page, TokenResponse.from_value)
 
 
 @operation(

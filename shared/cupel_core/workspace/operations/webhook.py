@@ -30,7 +30,7 @@ from cupel_core.workspace.webhooks.configuration import WebhookSpec
 @operation("GET /v1/webhook", "Get the workspace's webhook", role=ADMIN, returns="The webhook, without its secret")
 def get_webhook(call: Call) -> Tagged[WebhookResponse]:
     webhook = configuration.get(call.workspace)
-    return Tagged(WebhookResponse.of(webhook), etag(webhook.revision))
+    return Tagged(WebhookResponse.from_value(webhook), etag(webhook.revision))
 
 
 @operation(
@@ -44,7 +44,7 @@ def set_webhook(call: Call, body: SetWebhook) -> Tagged[WebhookSetResponse]:
     """It is called for the runs that start while it is enabled."""
     spec = WebhookSpec(body.url, body.enabled, body.probes, body.secret_value, body.reuses_secret)
     webhook, secret = configuration.put(call.workspace, spec, call.now, call.precondition)
-    return Tagged(WebhookSetResponse.with_secret(webhook, secret), etag(webhook.revision))
+    return Tagged(WebhookSetResponse.from_value(webhook, secret=secret), etag(webhook.revision))
 
 
 @operation("DELETE /v1/webhook", "Delete the webhook", role=ADMIN, returns="Deleted", if_match=True)
@@ -60,7 +60,7 @@ def delete_webhook(call: Call) -> None:
     calls_others=True,
 )
 def test_webhook(call: Call) -> WebhookTestResponse:
-    return WebhookTestResponse.of(event_loop.run(calls.send_test(call.workspace, call.now)))
+    return WebhookTestResponse.from_value(event_loop.run(calls.send_test(call.workspace, call.now)))
 
 
 @operation(
@@ -73,4 +73,4 @@ def list_webhook_deliveries(
     call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> Listed[WebhookDeliveryPage]:
     page = callback_log.list_records(call.workspace, limit, cursor, call.now)
-    return Listed(page, WebhookDeliveryResponse.of)
+    return Listed(page, WebhookDeliveryResponse.from_value)

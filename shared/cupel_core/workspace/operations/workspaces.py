@@ -18,7 +18,6 @@ from cupel_core.contract.tokens import (
     CreateWorkspace,
     EraseWorkspace,
     TokenCreatedResponse,
-    TokenResponse,
     WorkspaceCreatedResponse,
     WorkspacePage,
     WorkspaceResponse,
@@ -41,7 +40,7 @@ _ERASE_SECONDS = 15.0
 def create_workspace(call: Call, body: CreateWorkspace) -> WorkspaceCreatedResponse:
     """409 if it was used before: an operator gets no access to existing content."""
     token, secret = workspaces.create(body.name, call.now)
-    created = TokenCreatedResponse(**vars(TokenResponse.of(token)), token=secret)
+    created = TokenCreatedResponse.from_value(token, token=secret)
     return WorkspaceCreatedResponse(name=body.name, token=created)
 
 
@@ -52,7 +51,7 @@ def create_workspace(call: Call, body: CreateWorkspace) -> WorkspaceCreatedRespo
     returns="When it was created, and erased",
 )
 def get_workspace(call: Call, name: str) -> WorkspaceResponse:
-    return WorkspaceResponse.of(workspaces.get(name))
+    return WorkspaceResponse.from_value(workspaces.get(name))
 
 
 @operation(
@@ -64,7 +63,7 @@ def get_workspace(call: Call, name: str) -> WorkspaceResponse:
 def list_workspaces(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[WorkspacePage]:
     """Those of tokens written by `cupel tokens bootstrap`, and of JWTs, are not known."""
     page = workspaces.list_workspaces(limit, cursor)
-    return Listed(page, WorkspaceResponse.of)
+    return Listed(page, WorkspaceResponse.from_value)
 
 
 @operation(

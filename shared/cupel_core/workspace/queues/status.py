@@ -43,7 +43,6 @@ def resume(workspace: str, provider: str | None = None) -> None:
 
 
 def _select_providers(workspace: str, provider: str | None) -> tuple[str, ...]:
-    """Return this provider, or all of the workspace's for None. Raise Invalid for an unknown one."""
     if provider is None:
         return provider_names(workspace)
     check_provider(provider)

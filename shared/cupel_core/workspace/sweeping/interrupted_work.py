@@ -33,7 +33,7 @@ def recover_rescores(now: datetime, seconds_left: Callable[[], float], lost_befo
             continue
         try:
             recovered += _recover(open_rescore, now)
-        except (AppError, *AWS_ERRORS):  # It must not keep others waiting.
+        except (AppError, *AWS_ERRORS):  # It must not delay others.
             logger.exception("a rescore could not be recovered", rescore_id=open_rescore.rescore_id)
     return recovered
 

@@ -203,7 +203,6 @@ def _redispatch_if_stalled(
 
 
 def _is_held_up(run: Run) -> bool:
-    """Return whether the run's provider is known to make it wait."""
     statuses = [governor.get_status(run.workspace, provider) for provider in set(providers_of(run.plan))]
     return any(status.paused or status.blocked_until or status.suspended_models for status in statuses)
 

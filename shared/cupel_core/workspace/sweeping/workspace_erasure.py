@@ -61,7 +61,6 @@ def _erase_definitions(workspace: str, has_time: Callable[[], bool]) -> bool:
 
 
 def _erase_resources(workspace: str, has_time: Callable[[], bool]) -> bool:
-    """Erase personas, connectors and so on, with the values of their headers."""
     for kind in ResourceKind:
         for resource_id in resources.list_ids(workspace, kind):
             if not has_time():

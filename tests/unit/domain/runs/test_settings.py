@@ -2,6 +2,8 @@ from cupel_core.contract.run_requests import CreateRun, EvalRunFields, RunConfig
 from cupel_core.contract.runs import RunConfigResponse
 from cupel_core.contract.schedules import ScheduledEvalRunResponse, ScheduledRunConfigResponse
 from cupel_core.domain.runs.settings import RunConfig, RunSettings, names_of, values_of
+from cupel_core.domain.runs.spec import RerunSpec, RunSpec
+from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.grader_config import GraderConfig
 
 NAMES_OF_LABELS = {"name", "tags", "metadata"}
@@ -45,3 +47,27 @@ def test_a_grader_that_is_switched_off_takes_no_default() -> None:
     defaults = GraderConfig("w/judge", "w/user", summarizer_model="w/writer")
     settings = RunSettings(grader_config=GraderConfig(persona_model="a/user"), disabled_graders=("summarizer_model",))
     assert settings.graders(defaults) == GraderConfig("w/judge", "a/user")
+
+
+def test_a_rerun_replaces_only_the_settings_that_its_request_names() -> None:
+    run = RunSpec(
+        "def_1",
+        (Target("a/model"),),
+        repeats=3,
+        max_turns=4,
+        params={"topP": 0.9, "seed": 7},
+        grader_config=GraderConfig(
+            "a/judge", evaluator_url="https://grader.example.com", evaluator_headers_version="v1"
+        ),
+    )
+    requested = RerunSpec(
+        "run_1",
+        replaced=("evaluator_url", "max_turns"),
+        repeats=9,
+        params={"topP": 0.5},
+        grader_config=GraderConfig("b/judge"),
+    )
+    rerun = requested.apply_to(run)
+    assert (rerun.repeats, rerun.max_turns, rerun.targets) == (3, None, run.targets)
+    assert rerun.params == {"topP": 0.5, "seed": 7}
+    assert rerun.grader_config == GraderConfig("a/judge")

@@ -1,6 +1,4 @@
-"""docs/interop.md says of each key of a configuration what the code does with it."""
-
-import re
+"""A key of a configuration that is left out is reported."""
 
 import pytest
 
@@ -9,25 +7,10 @@ from cupel_core.interop.imports.promptfoo.configuration_keys import (
     CONFIGURATION,
     OPTIONS,
     PROVIDER,
-    SECTIONS,
     TEST,
     Fate,
 )
-from tests.conftest import ROOT
 from tests.unit.interop.imports.reading import skipped
-
-DOCUMENT = (ROOT / "docs/interop.md").read_text()
-TABLE = DOCUMENT.partition("| in | key | what becomes of it |")[2].partition("\n\n")[0]
-ROWS = [tuple(cell.strip() for cell in line.strip("|").split(" | ")) for line in TABLE.splitlines()[2:]]
-
-
-def test_the_document_has_the_table_of_the_code() -> None:
-    expected = [
-        (section, f"`{name}`", str(key.fate), key.how)
-        for section, keys in SECTIONS.items()
-        for name, key in keys.items()
-    ]
-    assert [row if len(row) == 4 else (*row, "") for row in ROWS] == expected
 
 
 def left(keys: object) -> list[str]:
@@ -61,7 +44,3 @@ def test_a_left_key_below_it_is_reported(path: str, name: str) -> None:
         place = place[int(step)] if step.isdigit() else place[step]  # type: ignore[index,assignment]
     place[name] = "x"  # type: ignore[assignment]
     assert f"{path}{name}" in [note.where for note in skipped(config)]
-
-
-def test_every_reason_can_be_printed_in_a_table() -> None:
-    assert not [key.how for keys in SECTIONS.values() for key in keys.values() if re.search(r"[|\n]", key.how)]

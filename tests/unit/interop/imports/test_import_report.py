@@ -10,7 +10,7 @@ from tests.unit.interop.imports.reading import read_suite
 
 
 def response(report: ImportReport) -> Any:
-    return ImportReportResponse.of(report).model_dump(by_alias=True)
+    return ImportReportResponse.from_value(report).model_dump(by_alias=True)
 
 
 def test_a_frequent_cause_does_not_hide_the_others() -> None:

@@ -1,4 +1,4 @@
-"""The examples of docs/openai-evals-api.md are run."""
+"""The examples of docs/openai-evals-api.md are run, and the script that it links."""
 
 import json
 from collections.abc import Callable
@@ -16,9 +16,8 @@ from tests.unit.interop.openai_evals import service
 from tests.unit.interop.openai_evals.flows import carry_out, completions, create_eval
 from tests.unit.interop.openai_evals.service import service_client
 
-FIRST, COPYING, STORED = (
-    block.text for block in blocks_of(ROOT / "docs/openai-evals-api.md") if block.language == "python"
-)
+FIRST, STORED = (block.text for block in blocks_of(ROOT / "docs/openai-evals-api.md") if block.language == "python")
+COPYING = (ROOT / "docs/examples/openai_evals/copy_evals.py").read_text()
 
 pytestmark = pytest.mark.usefixtures("finish_starts")
 

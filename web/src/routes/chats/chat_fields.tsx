@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { CreateChat } from "../../api/limits";
 import { profileNamesQuery } from "../../api/profiles";
 import { connectorNamesQuery } from "../../api/resources";
 import type { Chat, Schemas } from "../../api/types";
@@ -6,9 +7,10 @@ import { visible } from "../../lib/format";
 import { parseWhole } from "../../lib/forms";
 import { Field } from "../../ui/field";
 import { ModelField } from "../../ui/model_field";
+import { wholeNumberError } from "../../ui/number_field";
 import { TextField } from "../../ui/text_field";
 
-export const MAX_HISTORY = 200;
+const HISTORY = CreateChat.historyLimit;
 
 export interface ChatValues {
   readonly title: string;
@@ -32,7 +34,7 @@ export function targetOf(values: ChatValues, before?: Chat["target"]): Schemas["
 }
 
 export function historyOf(values: ChatValues): number | null | undefined {
-  return parseWhole(values.history, 0, MAX_HISTORY);
+  return parseWhole(values.history, HISTORY);
 }
 
 interface Props {
@@ -60,7 +62,7 @@ export function ChatFields({ values, change }: Props) {
       <TextField
         label="Title (optional)"
         id="title"
-        maxLength={200}
+        maxLength={CreateChat.title.maxLength}
         value={values.title}
         onChange={set("title")}
       />
@@ -68,7 +70,7 @@ export function ChatFields({ values, change }: Props) {
         label="System prompt (optional)"
         id="system"
         rows={4}
-        maxLength={100_000}
+        maxLength={CreateChat.system.maxLength}
         value={values.system}
         onChange={set("system")}
       />
@@ -93,7 +95,7 @@ export function ChatFields({ values, change }: Props) {
       <Field
         label="Maximum earlier exchanges in the prompt"
         id="history"
-        error={typeof historyOf(values) === "number" ? null : `A whole number from 0 to ${MAX_HISTORY}`}
+        error={typeof historyOf(values) === "number" ? null : wholeNumberError(HISTORY)}
       >
         <input
           id="history"

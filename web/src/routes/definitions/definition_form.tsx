@@ -154,7 +154,7 @@ export function DefinitionForm({
             id="definition-content"
             rows={24}
             path=""
-            note="docs/concepts.md describes the fields"
+            note="POST /v1/definitions in the API reference describes the fields"
             value={draft.text}
             issues={issues}
             onChange={(text) => setDraft((now) => ({ ...now, text }))}

@@ -1,5 +1,6 @@
-import { parseWhole } from "../../lib/forms";
-import { type FormatValues, formatInput, MAX_WORDS } from "../../lib/scale_run";
+import { AnswerFormatInput } from "../../api/limits";
+import { type Bounds, parseWhole } from "../../lib/forms";
+import { type FormatValues, formatInput } from "../../lib/scale_run";
 import { Field } from "../../ui/field";
 import { JsonField } from "../../ui/json_field";
 import { NumberField, wholeNumberError } from "../../ui/number_field";
@@ -19,8 +20,8 @@ export function AnswerFormat({ values, change }: Props) {
   const format = formatInput(values);
   const state = format === undefined ? "incomplete" : format === null ? "any" : KINDS[values.kind];
   const [least, most] = [
-    parseWhole(values.minWords, 0, MAX_WORDS),
-    parseWhole(values.maxWords, 0, MAX_WORDS),
+    parseWhole(values.minWords, AnswerFormatInput.minWords),
+    parseWhole(values.maxWords, AnswerFormatInput.maxWords),
   ];
   const areReversed = typeof least === "number" && typeof most === "number" && least > most;
   return (
@@ -61,7 +62,7 @@ export function AnswerFormat({ values, change }: Props) {
         <TextField
           label="Regular expression (optional)"
           id="pattern"
-          maxLength={5_000}
+          maxLength={AnswerFormatInput.pattern.maxLength}
           note="As in JavaScript; the answer must have a match"
           value={values.pattern}
           onChange={set("pattern")}
@@ -70,12 +71,14 @@ export function AnswerFormat({ values, change }: Props) {
           <Words
             label="Minimum words (optional)"
             id="min-words"
+            bounds={AnswerFormatInput.minWords}
             value={values.minWords}
             change={set("minWords")}
           />
           <Words
             label="Maximum words (optional)"
             id="max-words"
+            bounds={AnswerFormatInput.maxWords}
             value={values.maxWords}
             error={areReversed ? "At least the minimum" : undefined}
             change={set("maxWords")}
@@ -89,13 +92,14 @@ export function AnswerFormat({ values, change }: Props) {
 interface WordsProps {
   label: string;
   id: string;
+  bounds: Bounds;
   value: string;
   error?: string | undefined;
   change: (text: string) => void;
 }
 
-function Words({ label, id, value, error, change }: WordsProps) {
-  const isNumber = parseWhole(value, 0, MAX_WORDS) !== undefined;
-  const wrong = isNumber ? error : wholeNumberError(0, MAX_WORDS);
+function Words({ label, id, bounds, value, error, change }: WordsProps) {
+  const isNumber = parseWhole(value, bounds) !== undefined;
+  const wrong = isNumber ? error : wholeNumberError(bounds);
   return <NumberField label={label} id={id} error={wrong} value={value} change={change} />;
 }

@@ -1,3 +1,4 @@
+import { ExternalEvaluatorInput, JudgedEvaluatorInput } from "../../api/limits";
 import { type EvaluatorValues, evaluatorsInput, type JudgedValues, parseShare } from "../../lib/scale_run";
 import { Field } from "../../ui/field";
 import { ModelField } from "../../ui/model_field";
@@ -59,7 +60,7 @@ export function Evaluators({ values, change }: Props) {
           <TextField
             label="Address of the external evaluator"
             id="evaluator-url"
-            maxLength={2048}
+            maxLength={ExternalEvaluatorInput.url.maxLength}
             note="It is called with each transcript"
             value={values.url}
             error={
@@ -118,7 +119,11 @@ function Judged({ id, label, values, change, note }: JudgedProps) {
           <Field
             label={`Passing score for “${what}” (optional)`}
             id={`${id}-threshold`}
-            error={isShare ? null : "A number from 0 to 1"}
+            error={
+              isShare
+                ? null
+                : `A number from ${JudgedEvaluatorInput.threshold.min} to ${JudgedEvaluatorInput.threshold.max}`
+            }
             note={note}
           >
             <input

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { ApiError, api, read } from "../../api/client";
+import { CreateRun } from "../../api/limits";
 import {
   chosenDefinitionQuery,
   definitionsQuery,
@@ -11,9 +12,12 @@ import {
 import { connectorNamesQuery } from "../../api/resources";
 import type { RunInput, Schemas } from "../../api/types";
 import { parseBudget } from "../../lib/budget";
+import { formatCount } from "../../lib/format";
+import { parseWhole } from "../../lib/forms";
 import { NO_OPTIONS, optionsInput } from "../../lib/run_options";
 import { Field } from "../../ui/field";
 import { useKept } from "../../ui/kept";
+import { wholeNumberError } from "../../ui/number_field";
 import { SampleButton } from "../../ui/sample_button";
 import { Empty, Failure, Loading, RoleTooLow } from "../../ui/states";
 import { BudgetField } from "./budget_field";
@@ -29,7 +33,7 @@ import { Start } from "./start";
 
 const route = getRouteApi("/new");
 const DEFAULT_MODELS = ["sim/steady", "sim/bold", "sim/contrarian"];
-const MAX_REPEATS = 1000;
+const { repeats: REPEATS, samplePercentage: SAMPLE } = CreateRun;
 
 export function NewRun() {
   const definitions = useQuery(definitionsQuery);
@@ -101,19 +105,25 @@ function Form({ definitions, hasMore, other, models }: FormProps) {
     DEFAULT_MODELS.filter((id) => models.some((each) => each.id === id)),
   );
   const [name, setName] = useKept(FORM, "name", "");
-  const [sample, setSample] = useKept(FORM, "sample", 100);
-  const [repeats, setRepeats] = useKept(FORM, "repeats", "1");
+  const [sample, setSample] = useKept<number>(FORM, "sample", SAMPLE.default);
+  const [repeats, setRepeats] = useKept(FORM, "repeats", String(REPEATS.default));
   const [budgetText, setBudgetText] = useKept(FORM, "budgetText", "");
-  const [allowUnpriced, setAllowUnpriced] = useKept(FORM, "allowUnpriced", false);
-  const [withReport, setWithReport] = useKept(FORM, "withReport", false);
-  const [options, setOptions] = useKept(FORM, "options", NO_OPTIONS);
+  const [allowUnpriced, setAllowUnpriced] = useKept<boolean>(
+    FORM,
+    "allowUnpriced",
+    CreateRun.allowUnpriced.default,
+  );
+  const [withReport, setWithReport] = useKept<boolean>(FORM, "withReport", CreateRun.report.default);
+  const [keptOptions, setOptions] = useKept(FORM, "options", NO_OPTIONS);
+  // What was kept before an update of the page lacks the options that came with it.
+  const options = { ...NO_OPTIONS, ...keptOptions };
   const [agents, setAgents] = useKept<readonly string[]>(FORM, "agents", []);
   // A connector of the type "tools" executes calls of tools; it answers nobody.
   const connectors = useQuery(connectorNamesQuery).data?.filter((each) => each.type !== "tools") ?? [];
   const chosenOptions = optionsInput(options);
 
-  const repeatCount = /^\d+$/.test(repeats) ? Number(repeats) : 0;
-  const hasRepeats = repeatCount >= 1 && repeatCount <= MAX_REPEATS;
+  const repeatCount = parseWhole(repeats, REPEATS);
+  const hasRepeats = typeof repeatCount === "number";
   const budget = parseBudget(budgetText);
   const targets = [...selected, ...agents.map((id) => `connector/${id}`)];
   const plan: RunInput | null =
@@ -160,22 +170,22 @@ function Form({ definitions, hasMore, other, models }: FormProps) {
           <input
             id="sample"
             type="range"
-            min={1}
-            max={100}
+            min={SAMPLE.min}
+            max={SAMPLE.max}
             value={sample}
             onChange={(event) => setSample(Number(event.target.value))}
           />
         </Field>
         <Field
-          label="Repeats per scenario (1 to 1,000)"
+          label={`Repeats per scenario (${REPEATS.min} to ${formatCount(REPEATS.max)})`}
           id="repeats"
-          error={hasRepeats ? null : "A whole number from 1 to 1,000"}
+          error={hasRepeats ? null : wholeNumberError(REPEATS)}
         >
           <input
             id="repeats"
             type="number"
-            min={1}
-            max={MAX_REPEATS}
+            min={REPEATS.min}
+            max={REPEATS.max}
             required
             aria-invalid={!hasRepeats}
             aria-describedby={hasRepeats ? undefined : "repeats-error"}
@@ -196,7 +206,7 @@ function Form({ definitions, hasMore, other, models }: FormProps) {
           <input
             id="name"
             size={40}
-            maxLength={200}
+            maxLength={CreateRun.name.maxLength}
             value={name}
             onChange={(event) => setName(event.target.value)}
           />
@@ -207,7 +217,7 @@ function Form({ definitions, hasMore, other, models }: FormProps) {
           <EstimateCard
             estimate={estimate}
             budget={budget ?? null}
-            factors={{ targets: targets.length, repeats: repeatCount }}
+            factors={{ targets: targets.length, repeats: repeatCount ?? REPEATS.default }}
           />
         ) : (
           <p>

@@ -1,20 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
+import { CreateRun } from "../../api/limits";
 import { experimentNamesQuery } from "../../api/resources";
 import { counted, visible } from "../../lib/format";
 import {
   countOptions,
-  MAX_CONCURRENCY,
-  MAX_SEED,
-  MAX_TURNS,
-  PRIORITIES,
+  FIELDS,
+  type OptionField,
   type Priority,
   type RunOptions,
   wrongOptions,
 } from "../../lib/run_options";
 import { Field } from "../../ui/field";
 import { ModelField } from "../../ui/model_field";
-import { NumberField, wholeNumberError } from "../../ui/number_field";
+import { NumberField, numberError, wholeNumberError } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
+import { TextField } from "../../ui/text_field";
 import styles from "./new_run.module.css";
 
 interface Props {
@@ -28,36 +28,18 @@ export function Options({ options, change }: Props) {
   const experiments = useQuery(experimentNamesQuery).data ?? [];
   const set = (name: keyof RunOptions) => (value: string) => change({ ...options, [name]: value });
   const wrong = wrongOptions(options);
-  const error = (name: (typeof wrong)[number], text: string) => (wrong.includes(name) ? text : null);
   const count = countOptions(options);
   return (
     <details className={page.fold}>
       <summary>More options: {count === 0 ? "defaults" : `${counted(count, "option")} set`}</summary>
       <div className={styles.models}>
-        <NumberField
-          label="Definition version (optional)"
-          id="version"
-          note="Empty for the newest"
-          error={error("version", "A version, from 1")}
-          value={options.version}
-          change={set("version")}
-        />
-        <NumberField
-          label="Sample seed (optional)"
-          id="seed"
-          size={16}
-          note="The same seed draws the same scenarios; one is drawn if this is empty"
-          error={error("seed", wholeNumberError(0, MAX_SEED))}
-          value={options.seed}
-          change={set("seed")}
-        />
         <Field label="Priority" id="priority">
           <select
             id="priority"
             value={options.priority}
             onChange={(event) => set("priority")(event.target.value)}
           >
-            {PRIORITIES.map((each) => (
+            {CreateRun.priority.options.map((each) => (
               <option key={each} value={each}>
                 {PRIORITY_NAMES[each]}
               </option>
@@ -78,52 +60,53 @@ export function Options({ options, change }: Props) {
             ))}
           </select>
         </Field>
-        <NumberField
-          label="Temperature (optional)"
-          id="temperature"
-          isAmount
-          note="Empty for what the definition or the model has"
-          error={error("temperature", "A number from 0 to 2")}
-          value={options.temperature}
-          change={set("temperature")}
-        />
-        <NumberField
-          label="Maximum turns per conversation (optional)"
-          id="turns"
-          error={error("turns", wholeNumberError(1, MAX_TURNS))}
-          value={options.turns}
-          change={set("turns")}
-        />
-        <NumberField
-          label="Concurrency (conversations at once, optional)"
-          id="concurrency"
-          note="Empty for no limit of the run's own"
-          error={error("concurrency", wholeNumberError(1, MAX_CONCURRENCY))}
-          value={options.concurrency}
-          change={set("concurrency")}
-        />
-        <ModelField
-          label="Judge"
-          id="judge"
-          placeholder="definition or workspace default"
-          value={options.judge}
-          change={set("judge")}
-        />
-        <ModelField
-          label="Simulated user"
-          id="persona-model"
-          placeholder="the judge"
-          value={options.persona}
-          change={set("persona")}
-        />
-        <ModelField
-          label="Summarizer of reports"
-          id="summarizer"
-          placeholder="workspace default, or the judge"
-          value={options.summarizer}
-          change={set("summarizer")}
-        />
+        {FIELDS.map((field) => (
+          <Typed
+            key={field.name}
+            field={field}
+            value={options[field.name]}
+            isWrong={wrong.includes(field.name)}
+            change={set(field.name)}
+          />
+        ))}
       </div>
     </details>
+  );
+}
+
+interface TypedProps {
+  field: OptionField;
+  value: string;
+  isWrong: boolean;
+  change: (value: string) => void;
+}
+
+function Typed({ field, value, isWrong, change }: TypedProps) {
+  const { id, label, note } = field;
+  if (field.kind === "model")
+    return <ModelField label={label} id={id} placeholder={field.placeholder} value={value} change={change} />;
+  if (field.kind === "text")
+    return (
+      <TextField
+        label={label}
+        id={id}
+        maxLength={field.maxLength}
+        note={note}
+        value={value}
+        onChange={change}
+      />
+    );
+  const errorOf = field.kind === "whole" ? wholeNumberError : numberError;
+  return (
+    <NumberField
+      label={label}
+      id={id}
+      note={note}
+      isAmount={field.kind === "decimal"}
+      error={isWrong ? errorOf(field.bounds) : null}
+      value={value}
+      change={change}
+      {...(field.size !== undefined && { size: field.size })}
+    />
   );
 }

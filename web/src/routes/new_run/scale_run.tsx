@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, read } from "../../api/client";
+import { CreateScaleRun } from "../../api/limits";
 import { modelsQuery, scaleRunEstimateQuery } from "../../api/queries";
 import { connectorNamesQuery, personaNamesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
 import type { Schemas } from "../../api/types";
 import { parseBudget } from "../../lib/budget";
-import { parseWhole } from "../../lib/forms";
+import { type Bounds, parseWhole } from "../../lib/forms";
 import { firstChoice, inOrder } from "../../lib/model_choice";
 import { ALL_EVALUATORS, ANY_FORMAT, evaluatorsInput, formatInput } from "../../lib/scale_run";
 import { useKept } from "../../ui/kept";
@@ -25,8 +26,6 @@ import { ReportField } from "./report_field";
 import { Start } from "./start";
 
 type ScaleRun = Schemas["CreateScaleRun"];
-const MAX_COUNT = 1000;
-const MAX_TURNS = 100;
 
 export function NewScaleRun() {
   const canWrite = useCanWrite();
@@ -63,15 +62,23 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
   const [turnsText, setTurns] = useKept(FORM, "turnsText", "");
   const [evaluators, setEvaluators] = useKept(FORM, "evaluators", ALL_EVALUATORS);
   const [format, setFormat] = useKept(FORM, "format", ANY_FORMAT);
-  const [concurrencyText, setConcurrency] = useKept(FORM, "concurrencyText", "3");
+  const [concurrencyText, setConcurrency] = useKept(
+    FORM,
+    "concurrencyText",
+    String(CreateScaleRun.maxConcurrency.default),
+  );
   const [budgetText, setBudget] = useKept(FORM, "budgetText", "");
-  const [allowUnpriced, setAllowUnpriced] = useKept(FORM, "allowUnpriced", false);
-  const [withReport, setWithReport] = useKept(FORM, "withReport", true);
-  const [withTrial, setWithTrial] = useKept(FORM, "withTrial", false);
+  const [allowUnpriced, setAllowUnpriced] = useKept<boolean>(
+    FORM,
+    "allowUnpriced",
+    CreateScaleRun.allowUnpriced.default,
+  );
+  const [withReport, setWithReport] = useKept<boolean>(FORM, "withReport", CreateScaleRun.report.default);
+  const [withTrial, setWithTrial] = useKept<boolean>(FORM, "withTrial", CreateScaleRun.trial.default);
   const [name, setName] = useKept(FORM, "name", "");
-  const count = parseWhole(countText, 1, MAX_COUNT);
-  const concurrency = parseWhole(concurrencyText, 1, MAX_COUNT);
-  const turns = parseWhole(turnsText, 1, MAX_TURNS);
+  const count = parseWhole(countText, CreateScaleRun.count);
+  const concurrency = parseWhole(concurrencyText, CreateScaleRun.maxConcurrency);
+  const turns = parseWhole(turnsText, CreateScaleRun.maxTurns);
   const [chosenEvaluators, chosenFormat] = [evaluatorsInput(evaluators), formatInput(format)];
   const personaNames = useQuery(personaNamesQuery).data ?? [];
   // A connector of the type "tools" executes calls of tools; it answers nobody.
@@ -134,7 +141,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           label="System prompt"
           id="system"
           rows={6}
-          maxLength={200_000}
+          maxLength={CreateScaleRun.systemPrompt.maxLength}
           value={system}
           onChange={setSystem}
         />
@@ -142,7 +149,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           label="First user message (optional)"
           id="user-message"
           rows={3}
-          maxLength={500_000}
+          maxLength={CreateScaleRun.userMessage.maxLength}
           note="Without it, a simulated user begins with the goal"
           value={message}
           onChange={setMessage}
@@ -151,7 +158,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           label="Goal (optional)"
           id="goal"
           rows={3}
-          maxLength={50_000}
+          maxLength={CreateScaleRun.goal.maxLength}
           note="When a conversation succeeds, and what the simulated user wants"
           value={goal}
           onChange={setGoal}
@@ -159,6 +166,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
         <Whole
           label="Conversations per target"
           id="count"
+          bounds={CreateScaleRun.count}
           value={countText}
           isValid={typeof count === "number"}
           change={setCount}
@@ -173,7 +181,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
         <Whole
           label="Maximum turns per conversation (optional)"
           id="turns"
-          most={MAX_TURNS}
+          bounds={CreateScaleRun.maxTurns}
           value={turnsText}
           isValid={turns !== undefined}
           change={setTurns}
@@ -198,6 +206,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           label="Concurrency (conversations at once)"
           id="concurrency"
           note="Empty for no limit"
+          bounds={CreateScaleRun.maxConcurrency}
           value={concurrencyText}
           isValid={concurrency !== undefined}
           change={setConcurrency}
@@ -219,7 +228,13 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           />
           Try the revised prompt of the report, for at most the run’s cost and two further calls
         </label>
-        <TextField label="Name (optional)" id="name" maxLength={200} value={name} onChange={setName} />
+        <TextField
+          label="Name (optional)"
+          id="name"
+          maxLength={CreateScaleRun.name.maxLength}
+          value={name}
+          onChange={setName}
+        />
       </div>
       <aside className={styles.card} aria-label="Estimate">
         {plan ? <EstimateCard estimate={estimate} budget={budget ?? null} /> : <p>{missing}</p>}
@@ -239,13 +254,13 @@ interface WholeProps {
   label: string;
   id: string;
   note?: string;
-  most?: number;
+  bounds: Bounds;
   value: string;
   isValid: boolean;
   change: (text: string) => void;
 }
 
-function Whole({ label, id, note, most = MAX_COUNT, value, isValid, change }: WholeProps) {
-  const error = isValid ? null : wholeNumberError(1, most);
+function Whole({ label, id, note, bounds, value, isValid, change }: WholeProps) {
+  const error = isValid ? null : wholeNumberError(bounds);
   return <NumberField label={label} id={id} note={note} error={error} value={value} change={change} />;
 }

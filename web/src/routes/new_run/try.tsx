@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { api, read } from "../../api/client";
+import { CreateScaleRun } from "../../api/limits";
 import { modelsQuery, scaleRunEstimateQuery } from "../../api/queries";
 import { connectorNamesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
@@ -85,7 +86,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           label="System prompt (optional)"
           id="system"
           rows={6}
-          maxLength={200_000}
+          maxLength={CreateScaleRun.systemPrompt.maxLength}
           value={system}
           onChange={setSystem}
         />
@@ -93,7 +94,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           label="Message"
           id="message"
           rows={4}
-          maxLength={500_000}
+          maxLength={CreateScaleRun.userMessage.maxLength}
           value={message}
           onChange={setMessage}
         />

@@ -3,6 +3,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError, api, ifMatch, read, readTagged } from "../../api/client";
 import { definitionQuery } from "../../api/definitions";
+import { CreateEval } from "../../api/limits";
 import { evalEditQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
 import type { Eval, Schemas } from "../../api/types";
@@ -130,7 +131,7 @@ function Form({ found, etag, reload }: FormProps) {
       <TextField
         label="Name"
         id="name"
-        maxLength={100}
+        maxLength={CreateEval.name.maxLength}
         value={name}
         error={of("name")[0]?.message}
         onChange={setName}
@@ -148,7 +149,7 @@ function Form({ found, etag, reload }: FormProps) {
       <TextField
         label="Address of an external evaluator"
         id="url"
-        maxLength={2048}
+        maxLength={CreateEval.evaluatorUrl.maxLength}
         value={url}
         error={of("evaluatorUrl")[0]?.message}
         onChange={setUrl}

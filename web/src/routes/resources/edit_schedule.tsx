@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { ApiError, api, ifMatch, read, readTagged } from "../../api/client";
+import { CreateRun, CreateSchedule } from "../../api/limits";
 import { definitionsQuery } from "../../api/queries";
 import { evalNamesQuery, scheduleEditQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
@@ -24,7 +25,6 @@ import { TextField } from "../../ui/text_field";
 import { JsonFields, useEditedContent } from "../definitions/json_fields";
 
 const route = getRouteApi("/schedules/$id");
-const MAX_REPEATS = 1000;
 const NO_ISSUES: readonly Issue[] = [];
 
 export function EditSchedule() {
@@ -72,7 +72,7 @@ function Form({ schedule, etag, reload }: FormProps) {
   const stored = {
     source: run?.definitionId ?? evalRun?.evalId ?? "",
     targets: targetsText(run?.targets ?? []),
-    repeats: String(started?.repeats ?? 1),
+    repeats: String(started?.repeats ?? CreateRun.repeats.default),
     budget: started?.maxBudgetUsd == null ? "" : started.maxBudgetUsd.toFixed(8).replace(/\.?0+$/, ""),
   };
   const [name, setName] = useState(schedule.name);
@@ -82,7 +82,7 @@ function Form({ schedule, etag, reload }: FormProps) {
   const [targetText, setTargets] = useState(stored.targets);
   const [repeatText, setRepeats] = useState(stored.repeats);
   const [budgetText, setBudget] = useState(stored.budget);
-  const [budget, repeats] = [parseBudget(budgetText), parseWhole(repeatText, 1, MAX_REPEATS)];
+  const [budget, repeats] = [parseBudget(budgetText), parseWhole(repeatText, CreateRun.repeats)];
   const targets = isListed ? edited.content["targets"] : parseTargets(targetText);
   const areTargetsChanged = targetText !== stored.targets || edited.changed.length > 0;
   const isStartChanged =
@@ -147,11 +147,17 @@ function Form({ schedule, etag, reload }: FormProps) {
       saving={save}
       reload={reload}
     >
-      <TextField label="Name" id="name" maxLength={100} value={name} onChange={setName} />
+      <TextField
+        label="Name"
+        id="name"
+        maxLength={CreateSchedule.name.maxLength}
+        value={name}
+        onChange={setName}
+      />
       <TextField
         label="When"
         id="expression"
-        maxLength={256}
+        maxLength={CreateSchedule.expression.maxLength}
         note="Such as rate(6 hours), cron(0 9 ? * MON-FRI *) or at(2027-01-31T09:30:00)"
         error={of("expression")[0]?.message}
         value={expression}
@@ -160,7 +166,7 @@ function Form({ schedule, etag, reload }: FormProps) {
       <TextField
         label="Time zone"
         id="timezone"
-        maxLength={50}
+        maxLength={CreateSchedule.timezone.maxLength}
         note="Such as Europe/Berlin"
         error={of("timezone")[0]?.message}
         value={timezone}
@@ -174,7 +180,7 @@ function Form({ schedule, etag, reload }: FormProps) {
       <NumberField
         label="Repeats per case"
         id="repeats"
-        error={typeof repeats === "number" ? null : wholeNumberError(1, MAX_REPEATS)}
+        error={typeof repeats === "number" ? null : wholeNumberError(CreateRun.repeats)}
         size={6}
         value={repeatText}
         change={setRepeats}

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { api, read } from "../../api/client";
+import { CreateEvalRun } from "../../api/limits";
 import { evalEstimateQuery, evalQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
 import type { Eval, EvalRun, Schemas } from "../../api/types";
@@ -19,7 +20,6 @@ import { ReportField } from "../new_run/report_field";
 import { Start } from "../new_run/start";
 
 const route = getRouteApi("/evals/$id");
-const MAX_REPEATS = 1000;
 
 export function EvalPage() {
   const { id } = route.useParams();
@@ -84,11 +84,15 @@ function Judges({ found }: { found: Eval }) {
 
 function Run({ id }: { id: string }) {
   const form = `eval.${id}`;
-  const [repeats, setRepeats] = useKept(form, "repeats", "1");
+  const [repeats, setRepeats] = useKept(form, "repeats", String(CreateEvalRun.repeats.default));
   const [budgetText, setBudget] = useKept(form, "budget", "");
-  const [allowUnpriced, setAllowUnpriced] = useKept(form, "allowUnpriced", false);
-  const [withReport, setWithReport] = useKept(form, "withReport", false);
-  const [count, budget] = [parseWhole(repeats, 1, MAX_REPEATS), parseBudget(budgetText)];
+  const [allowUnpriced, setAllowUnpriced] = useKept<boolean>(
+    form,
+    "allowUnpriced",
+    CreateEvalRun.allowUnpriced.default,
+  );
+  const [withReport, setWithReport] = useKept<boolean>(form, "withReport", CreateEvalRun.report.default);
+  const [count, budget] = [parseWhole(repeats, CreateEvalRun.repeats), parseBudget(budgetText)];
   const plan: EvalRun | null =
     typeof count === "number" ? { repeats: count, ...(withReport && { report: true }) } : null;
   const body: EvalRun | null =
@@ -109,7 +113,7 @@ function Run({ id }: { id: string }) {
         <NumberField
           label="Repeats per case"
           id="repeats"
-          error={typeof count === "number" ? null : wholeNumberError(1, MAX_REPEATS)}
+          error={typeof count === "number" ? null : wholeNumberError(CreateEvalRun.repeats)}
           size={6}
           value={repeats}
           change={setRepeats}

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api, read } from "../../api/client";
+import { CreateEval } from "../../api/limits";
 import { definitionsQuery } from "../../api/queries";
 import { connectorNamesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
@@ -64,7 +65,13 @@ function Form() {
   };
   return (
     <form className={page.form} onSubmit={submit}>
-      <TextField label="Name" id="name" maxLength={100} value={name} onChange={setName} />
+      <TextField
+        label="Name"
+        id="name"
+        maxLength={CreateEval.name.maxLength}
+        value={name}
+        onChange={setName}
+      />
       <Field label="Definition" id="definition">
         <select
           id="definition"

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, read } from "../../api/client";
+import { CreateSchedule } from "../../api/limits";
 import { definitionsQuery } from "../../api/queries";
 import { evalNamesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
@@ -31,7 +32,7 @@ function Form() {
   const client = useQueryClient();
   const [name, setName] = useState("");
   const [expression, setExpression] = useState("");
-  const [timezone, setTimezone] = useState("UTC");
+  const [timezone, setTimezone] = useState<string>(CreateSchedule.timezone.default);
   const [kind, setKind] = useState<Kind>("run");
   const [source, setSource] = useState("");
   const [models, setModels] = useState("");
@@ -72,11 +73,17 @@ function Form() {
   };
   return (
     <form className={page.form} onSubmit={submit}>
-      <TextField label="Name" id="name" maxLength={100} value={name} onChange={setName} />
+      <TextField
+        label="Name"
+        id="name"
+        maxLength={CreateSchedule.name.maxLength}
+        value={name}
+        onChange={setName}
+      />
       <TextField
         label="When"
         id="expression"
-        maxLength={256}
+        maxLength={CreateSchedule.expression.maxLength}
         note="Such as rate(6 hours), cron(0 9 ? * MON-FRI *) or at(2027-01-31T09:30:00)"
         value={expression}
         onChange={setExpression}
@@ -84,7 +91,7 @@ function Form() {
       <TextField
         label="Time zone"
         id="timezone"
-        maxLength={50}
+        maxLength={CreateSchedule.timezone.maxLength}
         note="Such as Europe/Berlin"
         value={timezone}
         onChange={setTimezone}

@@ -1,12 +1,13 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { scenariosQuery } from "../../api/definitions";
+import { CreateEval } from "../../api/limits";
 import { visible } from "../../lib/format";
 import { LoadMore } from "../../ui/more";
 import page from "../../ui/page.module.css";
 import { Failure, Loading } from "../../ui/states";
 import styles from "../new_run/new_run.module.css";
 
-export const MAX_SCENARIOS = 1000;
+export const MAX_SCENARIOS = CreateEval.scenarioIds.maxItems;
 
 interface ChoiceProps {
   definition: { id: string; version: number };

@@ -1,10 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, ifMatch, read } from "../../api/client";
+import { UpdateBudgets } from "../../api/limits";
 import { useIsAdmin } from "../../api/role";
 import { budgetsQuery, settingsQuery } from "../../api/system";
 import type { Schemas } from "../../api/types";
-import { MAX_WORKSPACE_BUDGET_USD, parseBudget } from "../../lib/budget";
+import { parseBudget } from "../../lib/budget";
 import { formatUsd, visible } from "../../lib/format";
 import { changesOf } from "../../lib/forms";
 import { NumberField } from "../../ui/number_field";
@@ -113,7 +114,10 @@ function Form({ limits, etag }: { limits: Limits; etag: string | null }) {
       await client.invalidateQueries({ queryKey: ["budgets"] });
     },
   });
-  const [dayUsd, monthUsd] = [day, month].map((text) => parseBudget(text, MAX_WORKSPACE_BUDGET_USD));
+  const [dayUsd, monthUsd] = [
+    parseBudget(day, UpdateBudgets.dayUsd),
+    parseBudget(month, UpdateBudgets.monthUsd),
+  ];
   const isValid = dayUsd !== undefined && monthUsd !== undefined && timezone.trim() !== "";
   const changes = isValid ? changesOf(limits, { dayUsd, monthUsd, timezone: timezone.trim() }) : {};
   const isChanged = Object.keys(changes).length > 0;
@@ -129,7 +133,7 @@ function Form({ limits, etag }: { limits: Limits; etag: string | null }) {
         <TextField
           label="Time zone"
           id="timezone"
-          maxLength={50}
+          maxLength={UpdateBudgets.timezone.maxLength}
           note="In which days and months begin, such as Europe/Berlin"
           value={timezone}
           onChange={setTimezone}
@@ -152,7 +156,7 @@ interface AmountProps {
 }
 
 function Amount({ label, id, value, amount, change }: AmountProps) {
-  const bounds = `An amount such as 5 or 0.25, at most ${formatUsd(MAX_WORKSPACE_BUDGET_USD)}`;
+  const bounds = `An amount such as 5 or 0.25, at most ${formatUsd(UpdateBudgets.dayUsd.max)}`;
   return (
     <NumberField
       label={label}

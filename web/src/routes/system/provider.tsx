@@ -2,11 +2,12 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api, ifMatch, read } from "../../api/client";
+import { UpdateProvider } from "../../api/limits";
 import { useIsAdmin } from "../../api/role";
 import { modelsOfQuery, providerQuery } from "../../api/system";
 import type { Provider, Schemas } from "../../api/types";
 import { formatUsd, UNKNOWN, visible } from "../../lib/format";
-import { changesOf, parseWhole } from "../../lib/forms";
+import { type Bounds, changesOf, parseWhole } from "../../lib/forms";
 import { Field } from "../../ui/field";
 import { FigureHeader } from "../../ui/figure_header";
 import { More } from "../../ui/more";
@@ -18,8 +19,6 @@ import { Failure, Loading } from "../../ui/states";
 import { stateOf } from "./providers";
 
 const route = getRouteApi("/providers/$name");
-const MAX_PARALLEL = 1000;
-const MAX_RATE = 1_000_000_000;
 type Changes = Schemas["UpdateProvider"];
 
 export function ProviderPage() {
@@ -75,9 +74,9 @@ function Form({ provider, etag }: { provider: Provider; etag: string | null }) {
     },
   });
   const limits = {
-    maxParallelRequests: parseWhole(parallel, 1, MAX_PARALLEL),
-    requestsPerMinute: parseWhole(requests, 1, MAX_RATE),
-    tokensPerMinute: parseWhole(tokens, 1, MAX_RATE),
+    maxParallelRequests: parseWhole(parallel, UpdateProvider.maxParallelRequests),
+    requestsPerMinute: parseWhole(requests, UpdateProvider.requestsPerMinute),
+    tokensPerMinute: parseWhole(tokens, UpdateProvider.tokensPerMinute),
   };
   const isValid =
     Object.values(limits).every((each) => each !== undefined) && limits.maxParallelRequests !== null;
@@ -126,7 +125,7 @@ function Form({ provider, etag }: { provider: Provider; etag: string | null }) {
               id="address"
               type="url"
               size={48}
-              maxLength={2048}
+              maxLength={UpdateProvider.baseUrl.maxLength}
               disabled={!isAdmin}
               value={address}
               onChange={(event) => setAddress(event.target.value)}
@@ -139,7 +138,7 @@ function Form({ provider, etag }: { provider: Provider; etag: string | null }) {
           value={parallel}
           change={setParallel}
           isWrong={typeof limits.maxParallelRequests !== "number"}
-          max={MAX_PARALLEL}
+          bounds={UpdateProvider.maxParallelRequests}
           disabled={!isAdmin}
         />
         <Limit
@@ -148,7 +147,7 @@ function Form({ provider, etag }: { provider: Provider; etag: string | null }) {
           value={requests}
           change={setRequests}
           isWrong={limits.requestsPerMinute === undefined}
-          max={MAX_RATE}
+          bounds={UpdateProvider.requestsPerMinute}
           disabled={!isAdmin}
         />
         <Limit
@@ -157,7 +156,7 @@ function Form({ provider, etag }: { provider: Provider; etag: string | null }) {
           value={tokens}
           change={setTokens}
           isWrong={limits.tokensPerMinute === undefined}
-          max={MAX_RATE}
+          bounds={UpdateProvider.tokensPerMinute}
           disabled={!isAdmin}
         />
         {isAdmin && (
@@ -189,12 +188,12 @@ interface LimitProps {
   value: string;
   change: (value: string) => void;
   isWrong: boolean;
-  max: number;
+  bounds: Bounds;
   disabled: boolean;
 }
 
-function Limit({ label, id, value, change, isWrong, max, disabled }: LimitProps) {
-  const error = isWrong ? wholeNumberError(1, max) : null;
+function Limit({ label, id, value, change, isWrong, bounds, disabled }: LimitProps) {
+  const error = isWrong ? wholeNumberError(bounds) : null;
   return (
     <NumberField
       label={label}

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, api, ifMatch, read, readTagged } from "../../api/client";
+import { UpdateSettings } from "../../api/limits";
 import { useIsAdmin } from "../../api/role";
 import { settingsQuery } from "../../api/system";
 import type { Schemas, Settings } from "../../api/types";
@@ -15,9 +16,6 @@ import { Section } from "../../ui/section";
 import { Failure, Loading } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
 import { SystemTabs } from "./system_tabs";
-
-const MAX_OPEN_RUNS = 1000;
-const MAX_SCALE_RUN = 1000;
 
 export function SettingsPage() {
   const query = useQuery(settingsQuery);
@@ -80,10 +78,13 @@ function Form({ settings, etag, reload }: FormProps) {
     onSuccess: () => client.invalidateQueries({ queryKey: ["settings"] }),
     gcTime: 0,
   });
-  const numbers = [parseWhole(perOwner, 1, MAX_OPEN_RUNS), parseWhole(open, 1, MAX_OPEN_RUNS)] as const;
+  const numbers = [
+    parseWhole(perOwner, UpdateSettings.openRunsPerOwner),
+    parseWhole(open, UpdateSettings.openRuns),
+  ] as const;
   const limits = [
-    parseWhole(scaleRunCount, 1, MAX_SCALE_RUN),
-    parseWhole(scaleRunConcurrency, 1, MAX_SCALE_RUN),
+    parseWhole(scaleRunCount, UpdateSettings.maxScaleRunCount),
+    parseWhole(scaleRunConcurrency, UpdateSettings.maxScaleRunConcurrency),
   ] as const;
   const evaluator = evaluatorChange(settings, url.trim(), headersChange);
   const isValid =
@@ -107,7 +108,6 @@ function Form({ settings, etag, reload }: FormProps) {
   const isChanged = Object.keys(changes).length > 0 || evaluator === undefined;
   const fields = save.error instanceof ApiError ? save.error.fields : [];
   const errorOf = (field: string) => issuesOf(fields, field)[0]?.message;
-  const bounds = wholeNumberError(1, MAX_OPEN_RUNS);
   return (
     <EditForm
       failure="The settings were not changed"
@@ -185,7 +185,7 @@ function Form({ settings, etag, reload }: FormProps) {
       <NumberField
         label="Maximum open runs per token, user or schedule"
         id="per-owner"
-        error={typeof numbers[0] === "number" ? null : bounds}
+        error={typeof numbers[0] === "number" ? null : wholeNumberError(UpdateSettings.openRunsPerOwner)}
         disabled={!isAdmin}
         value={perOwner}
         change={setPerOwner}
@@ -193,7 +193,7 @@ function Form({ settings, etag, reload }: FormProps) {
       <NumberField
         label="Maximum open runs in the workspace"
         id="open"
-        error={typeof numbers[1] === "number" ? null : bounds}
+        error={typeof numbers[1] === "number" ? null : wholeNumberError(UpdateSettings.openRuns)}
         note="Runs that have not ended; more are refused until one ends"
         disabled={!isAdmin}
         value={open}
@@ -202,7 +202,7 @@ function Form({ settings, etag, reload }: FormProps) {
       <NumberField
         label="Maximum conversations per target of a scale run"
         id="scale-run-count"
-        error={limits[0] !== undefined ? null : bounds}
+        error={limits[0] !== undefined ? null : wholeNumberError(UpdateSettings.maxScaleRunCount)}
         note="Empty for no limit but 1,000"
         disabled={!isAdmin}
         value={scaleRunCount}
@@ -211,7 +211,7 @@ function Form({ settings, etag, reload }: FormProps) {
       <NumberField
         label="Maximum concurrency of a scale run"
         id="scale-run-concurrency"
-        error={limits[1] !== undefined ? null : bounds}
+        error={limits[1] !== undefined ? null : wholeNumberError(UpdateSettings.maxScaleRunConcurrency)}
         note="Empty for no limit; with one, scale runs without a limit of their own are refused"
         disabled={!isAdmin}
         value={scaleRunConcurrency}

@@ -28,7 +28,6 @@ async def _evaluated(params: GuardParams, context: Context) -> dict[str, bool]:
 
 
 def _output(params: GuardParams) -> OutputSpec:
-    """Return a strict schema with exactly the declared outputs."""
     properties = {
         each.key: {"type": "boolean", "description": each.description or each.title} for each in params.outputs
     }

@@ -20,8 +20,8 @@ from cupel_core.store import analyses
 
 
 def to_summary(listed: ListedAnalysis) -> Loaded:
-    fields = AnalysisSummaryResponse.fields_of(listed.record, listed.stale_reason, is_current=listed.is_current)
-    return Loaded(AnalysisSummaryResponse(**fields), listed.record)
+    summary = AnalysisSummaryResponse.of(listed.record, listed.stale_reason, is_current=listed.is_current)
+    return Loaded(summary, listed.record)
 
 
 def _analysis(view: AnalysisView | NewestAnalysis | None) -> Loaded | None:

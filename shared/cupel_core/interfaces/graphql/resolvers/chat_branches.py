@@ -19,7 +19,7 @@ from cupel_core.interfaces.graphql.request import Request
 @resolves("Chat.branches", "listBranches")
 def chat_branches(request: Request, source: Loaded, limit: int) -> Page[Loaded]:
     page = slice_page(branches.list_branches(request.workspace, source["id"]), check_limit(limit), None)
-    return page.map(lambda each: Loaded(BranchResponse.of(each)))
+    return page.map(lambda each: Loaded(BranchResponse.from_value(each)))
 
 
 @resolves("Chat.session", "getBranchSession", 2)
@@ -27,7 +27,7 @@ def session(
     request: Request, source: Loaded, branch_id: str | None = None, profile_id: str | None = None
 ) -> Loaded | None:
     found = _session(request, source, branch_id, profile_id)
-    return Loaded(BranchSessionResponse.of(found)) if found else None
+    return Loaded(BranchSessionResponse.from_value(found)) if found else None
 
 
 @resolves("Chat.artifacts", "listBranchArtifacts", 2)
@@ -51,4 +51,4 @@ def variants(request: Request, source: Loaded, message_id: str, first: int, afte
     page = exchanges.list_variants(
         request.workspace, source["id"], message_id, check_limit(first, "first"), check_cursor(after)
     )
-    return connection(page.map(lambda each: Loaded(VariantResponse.of(each))))
+    return connection(page.map(lambda each: Loaded(VariantResponse.from_value(each))))

@@ -32,4 +32,4 @@ def chat_exchanges(
 @resolves("Chat.turns", "listTurns")
 def chat_turns(request: Request, source: Loaded, limit: int, branch_id: str | None = None) -> Page[Loaded]:
     page = turns.list_turns(request.workspace, source["id"], branch_id, None, check_limit(limit), None)
-    return page.map(lambda each: Loaded(TurnSummaryResponse.of(source["id"], each)))
+    return page.map(lambda each: Loaded(TurnSummaryResponse.from_value(each, chat_id=source["id"])))

@@ -26,14 +26,14 @@ def _get(request: Request, comparison_id: str) -> Loaded:
 
 
 def _loaded(view: comparisons.ComparisonView) -> Loaded:
-    return Loaded(RunComparisonResponse.of(view.comparison, view.figures, is_stale=view.is_stale))
+    return Loaded(RunComparisonResponse.from_value(view.comparison, figures=view.figures, is_stale=view.is_stale))
 
 
 def _list(request: Request, limit: int, *, run_id: str | None = None, experiment_id: str | None = None) -> Page[Loaded]:
     page = lists.list_comparisons(
         request.workspace, run_id=run_id, experiment_id=experiment_id, limit=check_limit(limit), cursor=None
     )
-    return page.map(lambda each: Loaded(ComparisonSummaryResponse.summary(each)))
+    return page.map(lambda each: Loaded(ComparisonSummaryResponse.from_value(each)))
 
 
 @resolves("Run.comparisons", "listComparisons")

@@ -33,7 +33,7 @@ def tags(request: Request, _: None, limit: int) -> Page[dict[str, Any]]:
 
 
 def _summary(head: DefinitionHead) -> Loaded:
-    return Loaded(DefinitionSummaryResponse.of(head))
+    return Loaded(DefinitionSummaryResponse.from_value(head))
 
 
 @resolves("Definition.content", "getDefinition", 5)

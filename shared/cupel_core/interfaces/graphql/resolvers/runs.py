@@ -101,7 +101,7 @@ def run_events(request: Request, source: Loaded, limit: int, after: int) -> Page
     if not 0 <= after <= _MAX_SEQ:
         raise Invalid.field("after", f"must be from 0 to {_MAX_SEQ}")
     page = slice_page(events.list_after(RunRef(request.workspace, source["id"]), after), check_limit(limit), None)
-    return page.map(lambda each: Loaded(RunEventResponse.of(source["id"], each)))
+    return page.map(lambda each: Loaded(RunEventResponse.from_value(each, run_id=source["id"])))
 
 
 @resolves("RunStarted.run", "createRun", 0)

@@ -20,7 +20,7 @@ async def me(request: Request, _: None) -> dict[str, Any]:
 
 @resolves("Query.models", "listModels", 50)
 def models(request: Request, _: None, *, usable_only: bool, provider: str | None = None) -> list[Loaded]:
-    listed = [Loaded(ModelResponse.of(view)) for view in accounts.list_models(request.workspace, provider)]
+    listed = [Loaded(ModelResponse.from_value(view)) for view in accounts.list_models(request.workspace, provider)]
     return [each for each in listed if each["usable"] or not usable_only]
 
 
@@ -30,7 +30,7 @@ def queue_status(request: Request, _: None) -> dict[str, Any]:
 
 
 def _queue_status(request: Request) -> dict[str, Any]:
-    queues = [Loaded(ProviderQueueResponse.of(each)) for each in status.list_queues(request.workspace)]
+    queues = [Loaded(ProviderQueueResponse.from_value(each)) for each in status.list_queues(request.workspace)]
     is_paused = any(each["paused"] for each in queues)
     return {
         "isRunning": not is_paused,

@@ -156,7 +156,7 @@ def compare_runs(request: ToolRequest, arguments: CompareRuns) -> RequestedCompa
     view, _is_new = comparisons.request(request.workspace, spec, request.now)
     if not view.comparison.status.is_over and _is_over(request, view.comparison.job_id, arguments.wait_seconds):
         view = comparisons.get(request.workspace, view.comparison.id)
-    return _result(RunComparisonResponse.of(view.comparison, view.figures, is_stale=view.is_stale))
+    return _result(RunComparisonResponse.from_value(view.comparison, figures=view.figures, is_stale=view.is_stale))
 
 
 def _result(found: RunComparisonResponse) -> RequestedComparisonResult:

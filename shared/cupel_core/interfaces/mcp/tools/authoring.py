@@ -6,6 +6,7 @@ from pydantic import Field
 
 from cupel_core.base.errors import FieldError, Invalid
 from cupel_core.contract.definitions import CreateDefinition
+from cupel_core.contract.fields import Seed
 from cupel_core.contract.operation import ToolGroup
 from cupel_core.definitions.generation import generations
 from cupel_core.definitions.generation.preview import preview
@@ -28,7 +29,6 @@ DefinitionJson = Annotated[
         ),
     ),
 ]
-Seed = Annotated[int, Field(strict=True, ge=0, le=2**53 - 1)]
 
 
 class FieldProblem(ResultModel):

@@ -130,7 +130,7 @@ class ComparisonDetail(UntrustedResult, ComparisonBrief):
 )
 def get_comparison(request: ToolRequest, arguments: GetComparison) -> ComparisonDetail:
     view = comparisons.get(request.workspace, arguments.comparison_id)
-    response = RunComparisonResponse.of(view.comparison, view.figures, is_stale=view.is_stale)
+    response = RunComparisonResponse.from_value(view.comparison, figures=view.figures, is_stale=view.is_stale)
     found = response.model_dump(mode="json", by_alias=True)
     figures = found["figures"] or {}
     return ComparisonDetail.model_validate(

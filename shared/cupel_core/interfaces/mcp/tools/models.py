@@ -41,7 +41,7 @@ class ModelBrief(ResultModel):
 )
 def list_models(request: ToolRequest, arguments: ListModels) -> ListResult[ModelBrief]:
     listed = accounts.list_models(request.workspace, arguments.provider)
-    found = [ModelBrief.model_validate(ModelResponse.of(each)) for each in listed]
+    found = [ModelBrief.model_validate(ModelResponse.from_value(each)) for each in listed]
     chosen = [each for each in found if each.usable or not arguments.available_only]
     entries = indexed_entries(chosen, arguments.cursor)
     return list_result(request, ListResult[ModelBrief], entries, arguments.limit, lambda each: each)

@@ -30,7 +30,9 @@ class PausedQueues(ToolResult):
 
 def _queues(request: ToolRequest, provider: str | None) -> PausedQueues:
     listed = status.list_queues(request.workspace, provider)
-    return PausedQueues(queues=[PausedQueueBrief.model_validate(ProviderQueueResponse.of(each)) for each in listed])
+    return PausedQueues(
+        queues=[PausedQueueBrief.model_validate(ProviderQueueResponse.from_value(each)) for each in listed]
+    )
 
 
 @tool(

@@ -10,6 +10,7 @@ from cupel_core.base.errors import FieldError, Invalid, NotFound
 from cupel_core.contract.common import Time
 from cupel_core.contract.results import MessageResponse
 from cupel_core.contract.transcripts import TranscriptResponse
+from cupel_core.domain.runs.settings import MAX_REPEATS
 from cupel_core.domain.runs.views import TranscriptView
 from cupel_core.interfaces.mcp.models import Arguments, Id, ResultModel, UntrustedResult
 from cupel_core.interfaces.mcp.registry import tool
@@ -33,7 +34,7 @@ class GetTranscriptSummary(Arguments):
     ] = None
     prompt_id: Id | None = None
     persona_id: Id | None = None
-    repeat: Annotated[int, Field(strict=True, ge=0, le=1_000, description="From 0")] = 0
+    repeat: Annotated[int, Field(strict=True, ge=0, le=MAX_REPEATS, description="From 0")] = 0
 
 
 class ResultBrief(ResultModel):

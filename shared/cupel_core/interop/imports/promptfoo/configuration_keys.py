@@ -1,7 +1,6 @@
 """Lists for each key of a promptfoo configuration whether and how it is converted.
 
-docs/interop.md has the same table, and tests compare both. The report gives the reasons. Keys of providers are in
-`provider_services.py` and `http_providers.py`.
+The report gives the reasons. Keys of providers are in `provider_services.py` and `http_providers.py`.
 """
 
 from collections.abc import Mapping
