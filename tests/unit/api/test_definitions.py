@@ -57,9 +57,9 @@ def test_a_definition_is_answered_in_full(client: Client) -> None:
     ("body", "error"),
     [
         ({"content": CONTENT}, ("name", "is required")),
-        ({"name": 5, "content": CONTENT}, ("name", "must be text")),
-        ({"name": "a" * 201, "content": CONTENT}, ("name", "must have at most 200 characters")),
-        ({"name": "a", "content": []}, ("content", "must be an object")),
+        ({"name": 5, "content": CONTENT}, ("name", "must be text, not 5")),
+        ({"name": "a" * 201, "content": CONTENT}, ("name", "must have at most 200 characters, not 201")),
+        ({"name": "a", "content": []}, ("content", "must be an object, not a list")),
         (
             {"name": "a", "content": CONTENT, "scenarios": [{"messages": [{"role": "user"}]}]},
             ("scenarios.0.messages.0.content", "is required"),
@@ -88,9 +88,12 @@ def test_a_definition_is_answered_in_full(client: Client) -> None:
             {"name": "a", "content": {**CONTENT, "assertions": [{"threshold": 1}]}},
             ("content.assertions.0.type", "is required, and must be the name of an assertion type"),
         ),
-        ({"name": "a", "content": {"maxTurns": "3"}}, ("content.maxTurns", "must be an integer")),
-        ({"name": "a", "content": {"maxTurns": 0}}, ("content.maxTurns", "must be at least 1")),
-        ({"name": "a", "content": {"followUps": ["a"] * 100}}, ("content.followUps", "must have at most 99 items")),
+        ({"name": "a", "content": {"maxTurns": "3"}}, ("content.maxTurns", "must be an integer, not '3'")),
+        ({"name": "a", "content": {"maxTurns": 0}}, ("content.maxTurns", "must be at least 1, not 0")),
+        (
+            {"name": "a", "content": {"followUps": ["a"] * 100}},
+            ("content.followUps", "must have at most 99 items, not 100"),
+        ),
         (
             {"name": "a", "content": CONTENT, "label": "x"},
             ("label", "is not a known field; known fields: name, folder, tags, content, scenarios, versionLabel"),

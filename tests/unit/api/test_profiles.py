@@ -278,7 +278,7 @@ def test_warnings_are_stored_all_the_same(client: Client) -> None:
 
 def test_a_profile_has_at_most_40_operations(client: Client) -> None:
     answer = client.post("/v1/profiles", profile(*(operation(f"a{number}") for number in range(41))))
-    assert answer.json()["errors"] == [{"field": "operations", "message": "must have at most 40 items"}]
+    assert answer.json()["errors"] == [{"field": "operations", "message": "must have at most 40 items, not 41"}]
 
 
 def test_a_profile_has_at_most_256_kb(client: Client) -> None:

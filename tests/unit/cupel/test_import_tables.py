@@ -78,7 +78,10 @@ def test_a_file_without_assertions_is_refused(cupel, table: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("checks", "problem"),
     [
-        ("- {type: icontains, value: a}\n- {type: icontains, valu: b}\n", "checks.yaml:2: 1.valu: is not a field"),
+        (
+            "- {type: icontains, value: a}\n- {type: icontains, valu: b}\n",
+            "checks.yaml:2: 1.valu: is not a known field",
+        ),
         (
             "assert:\n- {type: icontains, value: '{{Them}}'}\n",
             "checks.yaml:2: assert.0.value: row 1 (line 2) of the table has no",

@@ -118,7 +118,7 @@ def test_an_assertion_survives_json(assertion: dict[str, Any]) -> None:
         ({"type": "equals", "value": 1, "weight": float("nan")}, "0.weight", "must be a number"),
         ({"type": "equals", "value": 1, "metric": " "}, "0.metric", "must be a string"),
         ({"type": "equals", "value": 1, "config": []}, "0.config", "must be an object"),
-        ({"type": "equals", "value": 1, "treshold": 1}, "0.treshold", "is not a field"),
+        ({"type": "equals", "value": 1, "treshold": 1}, "0.treshold", "is not a known field (did you mean threshold?)"),
         ({"type": "equals", "value": 1, "assert": []}, "0.assert", "only allowed in an assert-set"),
         ({"type": "llm-rubric"}, "0.value", "must be a rubric"),
         ({"type": "llm-rubric", "value": "kind", "provider": "gpt-5"}, "0.provider", "provider/name"),
