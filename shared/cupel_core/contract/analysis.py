@@ -45,9 +45,9 @@ class MeanEstimateResponse(ResponseModel):
     sd: float | None
     """Standard deviation of the answers. Example: 0.0"""
     median: float | None
-    """Of the answers. Example: 1.0"""
+    """Median of the answers. Example: 1.0"""
     standard_error: float | None
-    """Of the mean, clustered by scenario."""
+    """Standard error of the mean, clustered by scenario."""
     interval: Interval95
 
 
@@ -63,7 +63,7 @@ class ShareEstimateResponse(ResponseModel):
     share: float | None
     """Mean of the scenarios' shares; null without a trial. Example: 0.0"""
     standard_error: float | None
-    """Of the share, clustered by scenario."""
+    """Standard error of the share, clustered by scenario."""
     interval: Interval95
     effective_trials: float
     """Independent trials that would say as much about scenarios like these. Example: 2.0"""
@@ -73,25 +73,25 @@ class CodeShareResponse(ResponseModel):
     code: str
     """Decision, `1` to `5` or `other`. Example: other"""
     estimate: ShareEstimateResponse
-    """Of the answers to which the decision rule was applied."""
+    """Its share of the answers to which the rule was applied."""
 
 
 class RateBoundsResponse(ResponseModel):
     """The pass rate if all errored probes had failed, and if all had passed."""
 
     errors_as_failures: ShareEstimateResponse
-    """If all errored probes had failed."""
+    """Pass rate if all errored probes had failed."""
     errors_as_passes: ShareEstimateResponse
-    """If all errored probes had passed."""
+    """Pass rate if all errored probes had passed."""
 
 
 class GroupEstimateResponse(ResponseModel):
     """Estimates over some of a run's probes."""
 
     completed: int
-    """With a transcript."""
+    """Probes with a transcript."""
     errored: int
-    """Without one, because of an infrastructure failure."""
+    """Probes that an infrastructure failure ended."""
     decision: MeanEstimateResponse
     """Mean of the decisions."""
     distribution: list[CodeShareResponse]
@@ -99,16 +99,16 @@ class GroupEstimateResponse(ResponseModel):
     pass_rate: ShareEstimateResponse
     """Passed ones among the judged."""
     pass_rate_bounds: RateBoundsResponse | None
-    """Between which the pass rate is if errors are no chance; null without errors."""
+    """Pass rate had the errored probes failed, or passed; null without errors."""
     other_rate: ShareEstimateResponse
-    """Those without a readable decision among the answers to which the decision rule was applied."""
+    """Share of answers without a readable decision where the rule was applied."""
 
 
 class QuantilesResponse(ResponseModel):
-    """Over completed probes; within 1 %."""
+    """Distribution over completed probes; quantiles are within 1 %."""
 
     mean: float
-    """Exact."""
+    """Mean; exact."""
     p50: float
     """Median. Example: 66.0"""
     p95: float
@@ -120,29 +120,29 @@ class QuantilesResponse(ResponseModel):
 
 
 class OperatingFiguresResponse(ResponseModel):
-    """What a target's probes took and cost."""
+    """Time, tokens and cost of a target's probes."""
 
     duration_ms: QuantilesResponse | None
-    """Of the target's calls, without waits."""
+    """Time of the target's calls, without waits."""
     turns: QuantilesResponse | None
     """Calls of the target."""
     input_tokens: QuantilesResponse | None
-    """Of the target's calls."""
+    """Input tokens of the target's calls."""
     output_tokens: QuantilesResponse | None
-    """Of the target's calls."""
+    """Output tokens of the target's calls."""
     cost_usd: float | None
-    """Of all calls; null without calls or if a price is unknown."""
+    """Cost of all calls; null without calls or if a price is unknown."""
     costs: RoleCosts
     """Example: [{"role": "target", "calls": 24, "costUsd": 0.0092}, {"role": "judge", "calls": 24, "costUsd": 0.0046}]
     """
     model_versions: dict[str, int]
     """Answers by version that the provider named. Example: {"2026-08-07": 23}"""
     uncertain_usd: float
-    """What calls that timed out or gave no answer may have cost besides."""
+    """Possible further cost of calls without an answer."""
 
 
 class WinRateResponse(ResponseModel):
-    """How often a target decided for one of the two dimensions that the decision's codes favor."""
+    """A target's decisions between the two dimensions that its codes favor."""
 
     dimension: str
     """Name of the dimension. Example: price"""
@@ -160,17 +160,17 @@ class WinRateResponse(ResponseModel):
 
 
 class ExtrapolationResponse(ResponseModel):
-    """What a run of all scenarios would show."""
+    """Expected figure of a run of all scenarios."""
 
     value: float
-    """As over the scenarios of the sample. Example: 3.42"""
+    """Figure of the sample's scenarios. Example: 3.42"""
     standard_error: float
-    """Of what the other scenarios add."""
+    """Standard error due to the other scenarios."""
     interval: Interval95
 
 
 class GroupExtrapolationResponse(ResponseModel):
-    """From a sample to all scenarios of the definition."""
+    """Extrapolation from a sample to all scenarios."""
 
     decision: ExtrapolationResponse | None
     """Mean of the decisions; null without an error."""
@@ -180,15 +180,15 @@ class GroupExtrapolationResponse(ResponseModel):
 
 Extrapolated = Annotated[
     GroupExtrapolationResponse | None,
-    Field(description="To all scenarios; null unless the run is a sample in which every probe has an outcome"),
+    Field(description="Estimates for all scenarios; null unless a sample's probes all have an outcome"),
 ]
 
 
 class ColumnAnalysisResponse(ColumnFields):
-    """Of one target, asked by one prompt."""
+    """Figures of one target, asked by one prompt."""
 
     name: str
-    """Of target and prompt, for people."""
+    """Name of target and prompt, for people."""
     estimate: GroupEstimateResponse
     """Its figures."""
     extrapolated: Extrapolated
@@ -224,13 +224,13 @@ class PairAgreementResponse(ResponseModel):
     second: ColumnNumber
     """Example: 2"""
     scenarios: int
-    """That both have decided. Example: 12"""
+    """Scenarios that both have decided. Example: 12"""
     kappa: float | None
-    """Quadratic-weighted: do they give the same answers?. Example: -0.856"""
+    """Quadratic-weighted kappa: whether they give the same answers. Example: -0.856"""
     spearman: float | None
-    """Rank correlation: do they order the scenarios alike?. Example: -0.9804"""
+    """Rank correlation: whether they order the scenarios alike. Example: -0.9804"""
     spearman_p: float | None
-    """Of no correlation. Example: 0.0"""
+    """p-value of no correlation. Example: 0.0"""
     adjusted_p: AdjustedP
     """Example: 0.0"""
     equal_share: float | None
@@ -246,23 +246,23 @@ class LeaveOneOutResponse(ResponseModel):
     column: ColumnNumber
     """Example: 2"""
     alpha: float | None
-    """Of the other targets; null for fewer than three targets. Example: 0.8401"""
+    """Alpha of the other targets; null for fewer than three targets. Example: 0.8401"""
     gain: float | None
-    """By how much it exceeds the alpha of all. Example: 1.1327"""
+    """Increase over the alpha of all. Example: 1.1327"""
     gain_interval: Annotated[list[float] | None, Field(serialization_alias="gainInterval95")]
     """95% interval of the gain; null if fewer than 5 scenarios are decided by two targets. Example: [0.9418, 1.3236]"""
 
 
 class AgreementResponse(ResponseModel):
-    """How far the targets agree."""
+    """Agreement between the targets."""
 
     scenarios: int
     """Decided by at least two targets. Example: 12"""
     alpha: float | None
-    """Krippendorff's, ordinal; null if all answers are the same. Example: -0.2927"""
+    """Krippendorff's ordinal alpha; null if all answers are the same. Example: -0.2927"""
     interval: Interval95
     ac1: float | None
-    """Gwet's, of pass rates; null for decisions. Example: 0.91"""
+    """Gwet's AC1 of pass rates; null for decisions. Example: 0.91"""
     rare_scenarios: int | None
     """Scenarios with an answer that is not the most frequent one; alpha rests on them. Example: 4"""
     level: AgreementLevel | None
@@ -276,56 +276,56 @@ class AgreementResponse(ResponseModel):
 
 
 class LevelEffectResponse(ResponseModel):
-    """Whether the scenarios' means differ between levels."""
+    """Test whether the scenarios' means differ between levels."""
 
     eta_squared: float | None
     """Share of the variance of scenarios that levels explain. Example: 0.9847"""
     statistic: float | None
     """Kruskal and Wallis's H. Example: 10.8036"""
     p: float | None
-    """Of no difference. Example: 0.0289"""
+    """p-value of no difference. Example: 0.0289"""
     adjusted_p: AdjustedP
     """Example: 0.0866"""
 
 
 class TrendResponse(ResponseModel):
-    """How answers change with the score."""
+    """Change of answers with the score."""
 
     slope: float
     """Points, or the share that passes, per unit of the score. Example: -1.0463"""
     correlation: float | None
-    """Pearson's. Example: -0.9404"""
+    """Pearson's correlation. Example: -0.9404"""
     standard_error: float
-    """Of the slope, clustered by scenario."""
+    """Standard error of the slope, clustered by scenario."""
     interval: Interval95
     p: float | None
-    """Of no trend; null if the answers follow a line exactly. Example: 0.0"""
+    """p-value of no trend; null if the answers follow a line exactly. Example: 0.0"""
     adjusted_p: AdjustedP
     """Example: 0.0"""
 
 
 class DimensionFiguresResponse(ResponseModel):
     levels: list[GroupEstimateResponse]
-    """In the order of the dimension's levels."""
+    """Estimates by level, in order."""
     effect: LevelEffectResponse
-    """Of the levels."""
+    """Effect of the levels."""
     trend: TrendResponse | None
     """Null for fewer than 5 scenarios or a single score."""
 
 
 class DimensionAnalysisResponse(ResponseModel):
-    """How answers depend on one dimension."""
+    """Dependence of answers on one dimension."""
 
     name: str
-    """Of the dimension."""
+    """Name of the dimension."""
     scenarios: int
-    """With a score in it. Example: 12"""
+    """Scenarios with a score in it. Example: 12"""
     levels: list[float]
     """Scores, ascending; empty for more than 50. Example: [1.0, 2.0, 3.0, 4.0, 5.0]"""
     overall: DimensionFiguresResponse
-    """Of all targets together."""
+    """Figures of all targets together."""
     columns: list[DimensionFiguresResponse]
-    """By target, then by prompt."""
+    """Figures by target, then by prompt."""
 
 
 class ContestedScenarioResponse(ResponseModel):
@@ -335,9 +335,9 @@ class ContestedScenarioResponse(ResponseModel):
     scenario_name: str
     """Its name."""
     variance: float
-    """Of the targets' means. Example: 0.0833"""
+    """Variance of the targets' means. Example: 0.0833"""
     range: float
-    """Between the highest and the lowest mean. Example: 0.5"""
+    """Highest less lowest mean. Example: 0.5"""
     noise: float | None
     """Part of the variance that repeats alone would cause; null without repeats. Example: 0.0208"""
 
@@ -351,11 +351,11 @@ class VariableScenarioResponse(ResponseModel):
     column: ColumnNumber
     """Example: 1"""
     variance: float
-    """Between the repeats. Example: 2.0"""
+    """Variance between the repeats. Example: 2.0"""
 
 
 class VariabilityResponse(ResponseModel):
-    """Of the repeats."""
+    """Variability of the repeats."""
 
     most: list[VariableScenarioResponse]
     """At most 100, the most variable first."""
@@ -364,12 +364,12 @@ class VariabilityResponse(ResponseModel):
 
 
 class AnalysisCautionResponse(ResponseModel):
-    """What to know before relying on the figures."""
+    """A caution about relying on the figures."""
 
     code: CautionCode
     """Kind of caution."""
     text: str
-    """In words."""
+    """The caution in words."""
     columns: list[int]
     """Positions in `columns` that it is about; all if empty. Example: []"""
 
@@ -380,42 +380,42 @@ class InsightResponse(ResponseModel):
     kind: str
     """Kind of finding, such as `outlier`. Example: trend"""
     text: str
-    """In words."""
+    """The finding in words."""
     facts: dict[str, Any]
     """The figures that it rests on. Example: {"dimension": "delay", "slope": 0.2769}"""
 
 
 class RunSampleResponse(ResponseModel):
-    """Which part of the definition's scenarios the run has."""
+    """The run's part of the definition's scenarios."""
 
     scenarios: int
-    """That the run has. Example: 12"""
+    """Scenarios of the run. Example: 12"""
     total: int
-    """That the definition's version has."""
+    """Scenarios of the definition's version."""
     seed: int
-    """Of the sample."""
+    """Seed of the sample."""
     is_drawn: bool
     """Whether they are a random sample; otherwise all, or those that an eval names. Example: true"""
     probes_to_add: int
-    """By an expansion to all scenarios; about, if personas differ much. Example: 648"""
+    """Probes of an expansion to all scenarios; roughly, if personas differ. Example: 648"""
     note: str | None
-    """In words; null for a run that is no sample. Example: Based on 10% of the scenarios (12 of 120, seed 42)."""
+    """Description of the sample; null for other runs. Example: Based on 10% of the scenarios (12 of 120, seed 42)."""
 
 
 class AnalysisFigures(ResponseModel):
     """The figures of an analysis."""
 
     metric: Metric
-    """What targets are compared by: the mean decision, or the pass rate."""
+    """Compared metric: the mean decision, or the pass rate."""
     scenario_count: int
     """Scenarios of the run."""
     sample: RunSampleResponse
     """Which part of the scenarios the run has."""
     overall: GroupEstimateResponse
-    """Of all targets together."""
+    """Estimate over all targets together."""
     overall_extrapolated: Extrapolated
     columns: list[ColumnAnalysisResponse]
-    """By target, then by prompt."""
+    """Figures by target, then by prompt."""
     agreement: AgreementResponse | None
     """Null for a single target."""
     dimensions: list[DimensionAnalysisResponse]
@@ -427,7 +427,7 @@ class AnalysisFigures(ResponseModel):
     insights: list[InsightResponse]
     """At most 12 findings in words."""
     cautions: list[AnalysisCautionResponse]
-    """What to know before relying on the figures."""
+    """Cautions about the figures."""
 
     @classmethod
     def of(cls, found: BasicAnalysis, columns: Sequence[Column]) -> Self:
@@ -441,7 +441,7 @@ class AnalysisFigures(ResponseModel):
         )
 
     def to_json(self) -> bytes:
-        """As it is stored."""
+        """Return the JSON that is stored."""
         return self.__pydantic_serializer__.to_json(self, by_alias=True)
 
 
@@ -474,8 +474,8 @@ class AnalyzeRun(RequestModel):
     force: Annotated[bool, Field(strict=True)] = False
     """Compute it again although nothing has changed."""
     narrative: Annotated[bool, Field(strict=True)] = True
-    """Of a deep analysis: whether the `analysisModel` of the settings, if there is one, writes its narrative; otherwise
-    rules do, which costs nothing.
+    """Whether the settings' `analysisModel`, if any, writes the narrative of a deep analysis; otherwise rules do, at
+    no cost.
 
     Example: true
     """
@@ -530,7 +530,7 @@ class AnalysisResponse(AnalysisSummaryResponse):
 
 
 class ScenarioCellResponse(ResponseModel):
-    """What one target made of a scenario."""
+    """Results of one target for a scenario."""
 
     column: ColumnNumber
     """Example: 0"""
@@ -547,7 +547,7 @@ class ScenarioCellResponse(ResponseModel):
     errored: int
     """Probes without an answer."""
     variance: float | None
-    """Between the repeats; null for fewer than two. Example: 0.5"""
+    """Variance between the repeats; null for fewer than two. Example: 0.5"""
 
 
 class AnalyzedScenarioResponse(ResponseModel):
@@ -555,15 +555,15 @@ class AnalyzedScenarioResponse(ResponseModel):
     scenario_name: str
     """Its name."""
     scores: dict[str, float]
-    """By dimension. Example: {"delay": 5.0}"""
+    """Scores by dimension. Example: {"delay": 5.0}"""
     variance: float | None
-    """Of the targets' means; null for fewer than two. Example: 5.3"""
+    """Variance of the targets' means; null for fewer than two. Example: 5.3"""
     range: float | None
-    """Between the highest and the lowest mean. Example: 4.0"""
+    """Highest less lowest mean. Example: 4.0"""
     mean: float | None
-    """Of the targets' means."""
+    """Mean of the targets' means."""
     cells: list[ScenarioCellResponse]
-    """By target, then by prompt."""
+    """Results by target, then by prompt."""
 
 
 class AnalyzedScenarioPage(ResponseModel):

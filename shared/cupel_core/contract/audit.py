@@ -7,17 +7,17 @@ from cupel_core.domain.access import AccessRole
 
 
 class AuditRecordResponse(ResponseModel):
-    """A request that changed something, or was refused because its role permits less. A request that ended with a
-    status from 500 may have changed something before."""
+    """A request that changed something, or that its role did not permit. With a status from 500, it may have changed
+    something."""
 
     request_id: str
-    """As in the header `apigw-requestid` and the logs."""
+    """Id in the header `apigw-requestid` and the logs."""
     at: Time
     """When it was responded to. Example: 2026-11-20T09:30:00Z"""
     token_id: Annotated[str, read_from("caller.token_id")]
     """The id of the API token, or the subject (`sub`) of a JWT. Example: tok_01"""
     user_name: Annotated[str | None, read_from("caller.user_name")]
-    """Of a JWT's user; null for an API token. Example: ada@example.com"""
+    """Name of a JWT's user; null for an API token. Example: ada@example.com"""
     role: Annotated[AccessRole, read_from("caller.role")]
     """The caller's role at that time."""
     operation: str

@@ -33,7 +33,7 @@ class GroupColumnResponse(ColumnFields):
     """The figures of one target, asked by one prompt, for the cases of a group."""
 
     name: str
-    """Of target and prompt, for people. Example: openai/gpt-6.1-terra"""
+    """Name of target and prompt, for people. Example: openai/gpt-6.1-terra"""
     estimate: GroupEstimateResponse
     """Its figures."""
 
@@ -46,7 +46,7 @@ class CaseGroupResponse(ResponseModel):
     scenarios: int
     """The scenarios with a case in the group. Example: 2"""
     columns: list[GroupColumnResponse]
-    """By target, then by prompt."""
+    """Figures by target, then by prompt."""
 
     @classmethod
     def of(cls, group: GroupFigures, columns: Sequence[Column]) -> Self:
@@ -61,11 +61,11 @@ class CrossedFiguresResponse(ColumnFields):
     """Intervals of one target, asked by one prompt, for scenarios and personas like those of the run."""
 
     name: str
-    """Of target and prompt, for people."""
+    """Name of target and prompt, for people."""
     pass_rate_interval95: list[float] | None
-    """Of the pass rate; null if too few scenarios or personas have results. Example: [0.74, 0.98]"""
+    """Interval of the pass rate; null if too few scenarios or personas have results. Example: [0.74, 0.98]"""
     decision_interval95: list[float] | None
-    """Of the mean decision; null if too few have decisions, or all are equal. Example: [3.1, 3.9]"""
+    """Interval of the mean decision; null if too few have decisions, or all are equal. Example: [3.1, 3.9]"""
 
     @classmethod
     def of_column(cls, figures: CrossedFigures, column: Column) -> Self:

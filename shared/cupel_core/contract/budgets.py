@@ -31,7 +31,7 @@ class RoleSpendResponse(ResponseModel):
     role: ModelRole
     """What the models were called for. Example: judge"""
     usd: float
-    """In US dollars. Example: 0.6"""
+    """Amount in USD. Example: 0.6"""
 
     @staticmethod
     def list_of(spent: SpentByRole) -> "list[RoleSpendResponse]":
@@ -58,22 +58,22 @@ ConfirmedUsd = Annotated[FiniteFloat, Field(strict=True, ge=0, le=MAX_CONFIRMED_
 ConfirmedAdditionUsd = Annotated[
     ConfirmedUsd | None,
     Field(
-        description="The expected cost that you have agreed to. Required if the estimate exceeds what is left of the "
-        "run's budget or of the workspace's; refused if the estimate then valid is higher"
+        description="Expected cost that you agree to. Required if the estimate exceeds what is left of the run's or "
+        "the workspace's budget; refused if the estimate is higher than agreed"
     ),
 ]
 
 
 class BudgetFields(RequestModel):
-    """Of requests that start a run."""
+    """Budget of a run to be started."""
 
     max_budget_usd: MaxBudgetUsd | None = None
     """What the run may spend, in USD; it is paused when this is used up. No limit by default."""
     allow_unpriced: Flag = False
     """Whether a run with a budget may call models whose price is unknown; they cost nothing."""
     confirmed_usd: ConfirmedUsd | None = None
-    """The expected cost that you have agreed to. Required if the estimate exceeds `maxBudgetUsd`; the start is refused
-    if the estimate then valid is higher."""
+    """Expected cost that you agree to. Required if the estimate exceeds `maxBudgetUsd`; a start with a higher estimate
+    than agreed is refused."""
 
 
 class UpdateRunBudget(RequestModel):
@@ -86,7 +86,7 @@ class UpdateRunBudget(RequestModel):
 
 
 class BudgetLeaseResponse(ResponseModel):
-    """What one worker has drawn of the budget."""
+    """One worker's lease of the budget."""
 
     spent_usd: SpentUsd
     uncertain_usd: UncertainUsd
@@ -105,7 +105,7 @@ class BudgetLeaseResponse(ResponseModel):
 
 
 class BudgetUseResponse(ResponseModel):
-    """What is used of a budget, as the workers have last reported: at most a minute ago."""
+    """Use of a budget, as workers last reported, at most a minute ago."""
 
     max_budget_usd: MaxUsd
     spent_usd: SpentUsd
@@ -159,9 +159,9 @@ class RunBudgetResponse(ResponseModel):
     """What probes may still draw; negative after the limit was lowered below what is used. Example: 1.4"""
     by_role: RoleSpends
     leases: list[BudgetLeaseResponse]
-    """Of the workers at work."""
+    """Leases of active workers."""
     guarantee: Annotated[BudgetGuarantee, read_from("budget.guarantee")]
-    """By what the budget may be exceeded: nothing, calls in flight, or unpriced calls; as at the start."""
+    """What may exceed the budget: nothing, calls in flight or unpriced calls; as at the start."""
     unlimited_targets: Annotated[list[str], read_from("budget.unlimited_targets")]
     """Targets without `maxOutputTokens`, whose calls in flight may cost more than was set aside.
 

@@ -8,12 +8,12 @@ from cupel_core.domain.runs.case_results import CaseResults, CellResults
 
 
 class CellResultsResponse(ColumnFields):
-    """What one target, asked by one prompt, made of a case; counts are of its repeats."""
+    """Results of one target, asked by one prompt, for a case; counts are of its repeats."""
 
     missing: int
-    """Without an outcome, yet or because the run was cancelled. Example: 0"""
+    """Repeats without an outcome, yet or because the run was cancelled. Example: 0"""
     completed: int
-    """With a transcript. Example: 3"""
+    """Repeats with a transcript. Example: 3"""
     errors: dict[str, int]
     """Errored ones by error code. Example: {}"""
     judged: int
@@ -21,14 +21,14 @@ class CellResultsResponse(ColumnFields):
     passed: int
     """Judged ones that succeeded. Example: 2"""
     mean_score: float | None
-    """Of the judged ones, from 0 to 1. Example: 0.66"""
+    """Mean score of the judged ones, from 0 to 1. Example: 0.66"""
     decisions: dict[str, int]
     """Completed ones by decision code; `other` if the definition has no rule or none was read.
 
     Example: {"4": 2, "5": 1}
     """
     best: int
-    """Those whose answer `select-best` or `max-score` found the best. Example: 1"""
+    """Repeats whose answer `select-best` or `max-score` found the best. Example: 1"""
 
     @classmethod
     def of(cls, cell: CellResults) -> "CellResultsResponse":
@@ -47,7 +47,7 @@ class CaseResultsResponse(ResponseModel):
     persona_id: Annotated[str | None, read_from("case.persona_id")]
     persona_name: Annotated[str | None, read_from("case.persona_name")]
     cells: list[CellResultsResponse]
-    """By target, then by prompt."""
+    """Results by target, then by prompt."""
 
     @classmethod
     def of(cls, row: CaseResults) -> "CaseResultsResponse":

@@ -34,7 +34,7 @@ class StartTurn(RequestModel):
     model_config = example({"content": "I want my money back.", "clientRequestId": "5c0f9e1a"})
 
     trigger: Trigger = Trigger.GENERATE
-    """Whether a new message is answered, or the last one again. Example: generate"""
+    """Whether a new or the last message is answered. Example: generate"""
     content: MessageText | None = None
     """The user's message; with `generate` only."""
     branch_id: Id | None = None
@@ -42,8 +42,8 @@ class StartTurn(RequestModel):
     profile_id: Id | None = None
     """Operation profile instead of the chat's; null for none in this turn. Example: prof_01"""
     model: ModelId | None = None
-    """Model or agent asked in this turn instead of the chat's. The chat's settings apply, except parameters that its
-    provider does not know.
+    """Model or agent asked in this turn instead of the chat's. The chat's settings apply, except parameters unknown
+    to its provider.
 
     Example: openai/gpt-6.1-terra
     """
@@ -52,7 +52,7 @@ class StartTurn(RequestModel):
     ) = None
     """The same id and body start one turn within a day, however often they are sent."""
     deadline_ms: Annotated[int, Field(strict=True, ge=MIN_DEADLINE_MS, le=MAX_DEADLINE_MS)] = DEFAULT_DEADLINE_MS
-    """From now; a turn that is not over by then is aborted. Example: 120000"""
+    """Milliseconds from now after which the turn is aborted. Example: 120000"""
 
     @model_validator(mode="after")
     def _has_content_to_answer(self) -> Self:
@@ -96,11 +96,11 @@ class TurnSummaryResponse(ResponseModel):
     user_message_id: Annotated[str, read_from("head.user_message_id")]
     """The message that it answers. Example: ex_01k1f0aa.user"""
     trigger: Annotated[Trigger, read_from("head.trigger")]
-    """Whether a new message is answered, or the last one again. Example: generate"""
+    """Whether a new or the last message is answered. Example: generate"""
     initiator: Annotated[str, read_from("head.initiator")]
     """The id of the token that asked for it. Example: tok_01k1f0aa"""
     client_request_id: Annotated[str | None, read_from("head.client_request_id")]
-    """As it was sent; null without one. Example: 5c0f9e1a"""
+    """Id that the client sent; null without one. Example: 5c0f9e1a"""
     profile: Annotated[TurnProfileResponse | None, read_from("head.profile")]
     """The profile at the version that it runs; null without one.
 
@@ -130,7 +130,7 @@ class TurnSummaryResponse(ResponseModel):
     deadline_at: Annotated[Time, read_from("head.deadline_at")]
     """When it is aborted if it is not over. Example: 2026-11-20T09:32:00Z"""
     duration_ms: int | None
-    """From its acceptance to its end. Example: 1200"""
+    """Time from its acceptance to its end. Example: 1200"""
 
 
 class ArtifactVersionResponse(ResponseModel):
@@ -153,9 +153,9 @@ class TurnArtifactsResponse(ResponseModel):
     """The artifacts that a turn has written."""
 
     persisted: list[ArtifactVersionResponse]
-    """Those that later turns begin with. Example: [{"tag": "summary", "version": 2}]"""
+    """Artifacts that later turns begin with. Example: [{"tag": "summary", "version": 2}]"""
     run_only: list[ArtifactDigestResponse]
-    """Those that last no longer than the turn.
+    """Artifacts that last no longer than the turn.
 
     Example: [{"tag": "tone", "bytes": 16, "sha256":
     "8b74e70c3ac2a4b3b2d0b1c4a0e2cf3f1f7f0a3ea33f2f0f2a8dcd9a8e3f5b61"}]
@@ -187,9 +187,9 @@ class TurnResponse(TurnSummaryResponse):
     "8b74e70c3ac2a4b3b2d0b1c4a0e2cf3f1f7f0a3ea33f2f0f2a8dcd9a8e3f5b61"}]}
     """
     operations_spend: SpendResponse | None
-    """Of all operations; null until it is over."""
+    """Usage of all operations; null until it is over."""
     uncertain_usd: float | None
-    """What calls that were not answered may have cost besides; null until it is over. Example: 0.0002"""
+    """Possible further cost of calls without an answer; null until it is over. Example: 0.0002"""
 
     @classmethod
     def of_turn(cls, chat_id: str, turn: ChatTurn) -> "TurnResponse":
@@ -233,7 +233,7 @@ class TurnPromptResponse(ResponseModel):
     hash: str
     """SHA-256; equal for equal prompts. Example: 0f7f2f0f2a8dcd9a8e3f5b618b74e70c3ac2a4b3b2d0b1c4a0e2cf3f1f7f0a3e"""
     messages: list[PromptMessageResponse]
-    """As they were sent.
+    """Messages as they were sent.
 
     Example: [{"role": "system", "content": "The customer wants a refund.", "operationId": "summary"}]
     """
@@ -259,7 +259,7 @@ class TurnEventResponse(ResponseModel):
     user_message_id: str
     """The message that is answered. Example: ex_01k1f0aa.user"""
     trigger: Trigger
-    """Whether a new message is answered, or the last one again. Example: generate"""
+    """Whether a new or the last message is answered. Example: generate"""
     data: dict[str, Any]
     """What the event reports; its fields depend on `type`. Example: {"phase": "main_llm"}"""
 
@@ -269,8 +269,8 @@ class TurnEventResponse(ResponseModel):
 
 
 class TurnTextResponse(ResponseModel):
-    """Text of the main call while it is written. Applying one twice changes nothing: the offset says where it belongs,
-    and a higher attempt voids the text of lower ones."""
+    """Text of the main call while it is written. The offset says where it belongs; a higher attempt voids the text of
+    lower ones."""
 
     attempt: int
     """Counts the attempts at the call that have written text. Example: 1"""
@@ -328,7 +328,7 @@ class BranchArtifactResponse(ResponseModel):
     turn_id: str
     """The turn that has written the value. Example: turn_01k1f0aa"""
     position: int
-    """Of that turn's exchange. Example: 1"""
+    """Position of that turn's exchange. Example: 1"""
     history: list[Any]
     """Earlier values, oldest first. Example: ["A customer writes."]"""
     updated_at: Annotated[Time, read_from("written_at")]
@@ -352,8 +352,8 @@ class BranchSessionResponse(ResponseModel):
     profile_id: str
     """The profile whose operations have stored them. Example: prof_01"""
     session_id: Annotated[str, read_from("profile_session_id")]
-    """That of the profile. Example: 01k1f0aa"""
+    """Session of the profile. Example: 01k1f0aa"""
     created_at: Time | None
     """When the turn began that stored its first artifact; null without one. Example: 2026-11-20T09:30:00Z"""
     tags: list[str]
-    """Of the artifacts that later turns begin with. Example: ["summary"]"""
+    """Tags of the artifacts that later turns begin with. Example: ["summary"]"""

@@ -36,7 +36,7 @@ Revision = Annotated[
 
 
 class ChatTargetInput(RequestModel):
-    """The model or the connector that answers, as runs name their targets: exactly one of `model` and `connectorId`."""
+    """Model or connector that answers: exactly one of `model` and `connectorId`."""
 
     model_config = example({"model": "openai/gpt-6.1-terra", "params": {"temperature": 0.7}})
 
@@ -73,7 +73,7 @@ class ChatTargetResponse(ResponseModel):
     params: Parameters
     """Example: {"temperature": 0.7}"""
     max_attempts: int | None
-    """Of one call, with the first; null for 4. Example: 4"""
+    """Attempts of one call, with the first; null for 4. Example: 4"""
     call_timeout_seconds: float | None
     """Timeout of one call; null for the stack's. Example: 60"""
 
@@ -82,7 +82,7 @@ class _ChatFields(RequestModel):
     title: RunName | None = None
     """What people call it."""
     target: ChatTargetInput | None = None
-    """The model or connector that answers.
+    """Model or connector that answers.
 
     Example: {"model": "openai/gpt-6.1-terra", "params": {"temperature": 0.7}}
     """
@@ -93,7 +93,7 @@ class _ChatFields(RequestModel):
     history_limit: HistoryLimit | None = DEFAULT_HISTORY_LIMIT
     """How many earlier exchanges are part of a prompt. Example: 50"""
     metadata: Metadata | None = None
-    """Without effect on the chat. Example: {"team": "search"}"""
+    """Data without effect on the chat. Example: {"team": "search"}"""
 
     _required_fields = field_validator("target", "history_limit", "metadata")(not_null)
 
@@ -112,7 +112,7 @@ class CreateChat(_ChatFields):
     model_config = example({"title": "Refund policy", "target": {"model": "sim/steady"}, "system": "Be brief."})
 
     target: ChatTargetInput
-    """The model or connector that answers."""
+    """Model or connector that answers."""
 
 
 class UpdateChat(_ChatFields):
@@ -134,7 +134,7 @@ class ChatResponse(ResponseModel):
     opening: str | None
     """The beginning of its first message; null before it. Example: Within how many days may I return it?"""
     target: Annotated[ChatTargetResponse, read_from("settings.parsed_target")]
-    """The model or connector that answers.
+    """Model or connector that answers.
 
     Example: {"model": "openai/gpt-6.1-terra", "params": {"temperature": 0.7}, "connectorId": null, "maxAttempts": 4,
     "callTimeoutSeconds": 60}
@@ -205,7 +205,7 @@ class BranchResponse(ResponseModel):
     forked_after: str | None
     """The last exchange that it has in common with its parent. Example: ex_01k1f0aa"""
     length: int
-    """In exchanges. Example: 1"""
+    """Number of exchanges. Example: 1"""
     revision: int
     """Changes with every change of the branch. Example: 3"""
     open_turn_id: Annotated[str | None, read_from("open_turn")]
@@ -260,14 +260,14 @@ class VariantResponse(ResponseModel):
     turn_id: str | None
     """The turn that made it. Example: turn_01k1f0aa"""
     model_id: str | None
-    """Of an answer: the model that gave it. Example: openai/gpt-6.1-terra"""
+    """The model that gave an answer. Example: openai/gpt-6.1-terra"""
     usage: TokenUsageResponse | None
     """Tokens of the main call; null if there was none.
 
     Example: {"inputTokens": 12, "outputTokens": 9, "cachedInputTokens": 0, "cacheWriteTokens": 0}
     """
     cost_usd: float | None
-    """Of the main call; null if it is unknown, or there was none. Example: 2e-05"""
+    """Cost of the main call; null if it is unknown, or there was none. Example: 2e-05"""
     annotations: list[Any]
     """What operations have stored beside it. Example: []"""
     created_at: Time

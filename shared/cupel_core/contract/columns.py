@@ -17,11 +17,11 @@ class ColumnFields(ResponseModel):
     prompt_label: str | None = None
     """The prompt's name for people; null if it has none. Example: Polite"""
     label: str | None
-    """The target's; of an agent without one, `connector/` and the connector's name. Example: two months"""
+    """The target's name; of an agent without one, `connector/` and the connector's name. Example: two months"""
     model_id: str
     """Model as `provider/name`, or `connector/<id>`. Example: openai/gpt-6.1-terra"""
     connector_id: str | None
-    """Of an agent under test; null for a model."""
+    """Id of an agent under test; null for a model."""
 
     @staticmethod
     def fields_of_column(column: Column) -> dict[str, Any]:
@@ -29,7 +29,7 @@ class ColumnFields(ResponseModel):
 
 
 class TargetResponse(ResponseModel):
-    """What a run's probes talk to. Exactly one of `model` and `connectorId` is set."""
+    """Model or agent under test. Exactly one of `model` and `connectorId` is set."""
 
     id: TargetId
     """Example: sober"""
@@ -42,6 +42,6 @@ class TargetResponse(ResponseModel):
     params: dict[str, Any]
     """Its own; they take precedence over the run's."""
     max_attempts: int | None
-    """Of one call; null for the run's."""
+    """Attempts of one call; null for the run's."""
     call_timeout_seconds: float | None
-    """Of one call; null for the run's."""
+    """Timeout of one call; null for the run's."""

@@ -76,7 +76,7 @@ class PlannedRunResponse(ResponseModel):
     scenarios: int | None
     """The least number; null if it is more than a million. Example: 434"""
     probes: int | None
-    """Of each target; null if `scenarios` is. Example: 434"""
+    """Probes of each target; null if `scenarios` is. Example: 434"""
 
 
 class ComparisonPlanResponse(ResponseModel):
@@ -93,9 +93,9 @@ class ComparisonPlanResponse(ResponseModel):
     pilot_scenarios: int | None
     """The variance is the upper 80 % bound from so many scenarios, unless null. Example: 20"""
     personas_per_scenario: float
-    """On average. Example: 1"""
+    """Mean number of personas. Example: 1"""
     plans: list[PlannedRunResponse]
-    """By number of repeats. Example: [{"repeats": 1, "scenarios": 434, "probes": 434}]"""
+    """Sizes by number of repeats. Example: [{"repeats": 1, "scenarios": 434, "probes": 434}]"""
 
 
 class CreateComparison(RequestModel):
@@ -108,8 +108,8 @@ class CreateComparison(RequestModel):
     comparison: SideInput
     """What is compared with the baseline."""
     metric: Metric | None = None
-    """Null: DECISION if both sides have decisions, else PASS_RATE, for which errors are missing; PASS_RATE_ERRORS_FAIL
-    counts them as failures."""
+    """Null: DECISION if both sides have decisions, else PASS_RATE, which omits errors; PASS_RATE_ERRORS_FAIL counts
+    them as failures."""
     margin: Margin | None = None
     """Smaller differences do not matter; null: 0.25 points, or 0.05 for rates. Example: 0.25"""
     alpha: Alpha = 0.05
@@ -135,7 +135,7 @@ class ComparedColumnResponse(ColumnFields):
 
 
 class CautionResponse(ResponseModel):
-    """What to bear in mind when reading figures."""
+    """A caution for readers of the figures."""
 
     code: str
     """A stable name, such as SMALL_SAMPLE. Example: MODERATE_SAMPLE"""
@@ -153,22 +153,22 @@ class DistributionShiftResponse(ResponseModel):
 
 
 class SideOperationsResponse(ResponseModel):
-    """What the probes of a side took and cost, or the difference of both sides. Described, not tested."""
+    """Time and cost of a side's probes, or the difference of both sides; not tested."""
 
     cost_usd: float | None
-    """Per probe, of the target's calls; null without calls or if a price is unknown."""
+    """Cost of the target's calls per probe; null without calls or if a price is unknown."""
     judge_cost_usd: float | None
-    """Per probe, of judging and summarizing. Example: 0.0002"""
+    """Cost of judging and summarizing per probe. Example: 0.0002"""
     simulated_user_cost_usd: float | None
-    """Per probe, of simulating users. Example: 0.0001"""
+    """Cost of simulating users per probe. Example: 0.0001"""
     operations_cost_usd: float | None
-    """Per probe, of operations of a profile. Example: 0.0003"""
+    """Cost of a profile's operations per probe. Example: 0.0003"""
     tokens: float | None
-    """Per completed probe: the target's, in and out. Example: 412.5"""
+    """Tokens of the target per completed probe, in and out. Example: 412.5"""
     median_duration_ms: float | None
-    """Of the target's calls of a probe; within 1 %. Example: 1840.0"""
+    """Median of the target's time per probe; within 1 %. Example: 1840.0"""
     p95_duration_ms: float | None
-    """Of the target's calls of a probe; within 1 %. Example: 4210.0"""
+    """95th percentile of the target's time per probe; within 1 %. Example: 4210.0"""
     error_rate: float | None
     """Errored ones among the probes with an outcome. Example: 0.01"""
     other_rate: float | None
@@ -176,12 +176,12 @@ class SideOperationsResponse(ResponseModel):
 
 
 class OperatingDifferencesResponse(ResponseModel):
-    """Of all probes of the compared targets, also of scenarios that only one side has."""
+    """Figures of all probes of the compared targets, also of scenarios that only one side has."""
 
     baseline: SideOperationsResponse
-    """Of the baseline."""
+    """Figures of the baseline."""
     comparison: SideOperationsResponse
-    """Of the comparison side."""
+    """Figures of the comparison side."""
     difference: SideOperationsResponse
     """Comparison minus baseline."""
 
@@ -193,12 +193,12 @@ LeftOutScenarios = Annotated[
 
 
 class UsageRatioResponse(ResponseModel):
-    """The ratio of the typical conversations of either side: geometric means, paired by scenario. Costs include those
-    of failed attempts; times are those of the answers, without retries and waits."""
+    """Ratio of geometric means, paired by scenario. Costs include those of failed attempts; times are those of the
+    answers, without retries and waits."""
 
     verdict: ComparisonVerdict | None
-    """HIGHER or LOWER than the baseline; never EQUIVALENT, as there is no margin. Null for times of two runs, which
-    also differ by the provider's load, and if both sides are the same conversations.
+    """HIGHER or LOWER than the baseline, never EQUIVALENT; null for times of two runs, which also depend on the
+    provider's load, and if both sides are the same conversations.
 
     Example: LOWER
     """
@@ -215,12 +215,12 @@ class UsageRatioResponse(ResponseModel):
     baseline: float | None
     """Geometric mean of the completed conversations, in USD or ms; each scenario counts once. Example: 0.0051"""
     comparison: float | None
-    """That of the comparison side. Example: 0.0036"""
+    """Geometric mean of the comparison side. Example: 0.0036"""
     ratio: float | None
     """Comparison divided by baseline. Example: 0.699"""
     interval: list[float] | None
-    """Confidence interval of the ratio, 1 - alpha; null with fewer than 5 scenarios, and if nearly all of them have the
-    same ratio.
+    """Confidence interval of the ratio, 1 - alpha; null with fewer than 5 scenarios, and if nearly all have the same
+    ratio.
 
     Example: [0.619, 0.79]
     """
@@ -240,7 +240,7 @@ class OwnDifferenceResponse(ResponseModel):
     interval: list[float] | None
     """Confidence interval, 1 - alpha."""
     p: float | None
-    """That of a test stratified by scenario, not adjusted; null without repeats of decisions."""
+    """p of a test stratified by scenario, not adjusted; null without repeats of decisions."""
 
 
 class ComparisonRowResponse(ResponseModel):
@@ -383,7 +383,7 @@ class ComparisonSummaryResponse(ResponseModel):
     """What is compared with the baseline."""
     experiment_id: Annotated[str | None, read_from("spec.experiment_id")]
     verdict: ComparisonVerdict | None
-    """Of all pairs together; null until it is completed."""
+    """Verdict on all pairs together; null until it is completed."""
     sentence: str | None
     """The verdict in words. Example: openai/gpt-6.1-terra rates 0.42 points higher than in the baseline."""
     failure: FailureResponse | None
@@ -418,16 +418,16 @@ class ScenarioChangeResponse(ResponseModel):
     difference: float
     """Comparison minus baseline."""
     shrunken_difference: float | None
-    """What is expected of the difference in further repeats, by which the scenarios are ordered; null without repeats.
+    """Expected difference in further repeats, which orders the scenarios; null without repeats.
 
     Example: 0.7
     """
     change: ChangeDirection
     """The direction of the difference."""
     standard_error: float | None
-    """Of the difference; null unless each case has several results on both sides."""
+    """Standard error of the difference; null unless each case has several results on both sides."""
     p: float | None
-    """By persona; null with fewer than 5 results on a side, and for averages of several targets."""
+    """p of a test stratified by persona; null with fewer than 5 results on a side, and for averages of targets."""
     q: float | None
     """p adjusted over all scenarios by Benjamini and Hochberg's method. Example: 0.01"""
 

@@ -21,7 +21,7 @@ from cupel_core.domain.definitions.scenarios import MAX_TEXT_LENGTH
 from cupel_core.domain.files.formats import MEDIA_TYPES
 
 MAX_PARTS = 50
-"""Of one message."""
+"""Maximum number of parts of one message."""
 MAX_DATA_URL_LENGTH = 5_000_000
 """A request has at most 1 MB, an import 5 MB; larger files are uploaded."""
 _DATA_URL = re.compile(r"data:[a-z]+/[a-z+.-]+;base64,")
@@ -74,13 +74,13 @@ class ContentPartInput(RequestModel):
     detail: ImageDetail | None = None
     """How closely OpenAI's models look at an image. Example: high"""
     media_type: str | None = None
-    """As in a response; what the file is counts. Example: image/png"""
+    """Ignored; accepted as in a response. Example: image/png"""
     size: int | None = None
-    """As in a response; what the file is counts."""
+    """Ignored; accepted as in a response."""
     width: int | None = None
-    """As in a response; what the file is counts."""
+    """Ignored; accepted as in a response."""
     height: int | None = None
-    """As in a response; what the file is counts."""
+    """Ignored; accepted as in a response."""
 
     @model_validator(mode="after")
     def _has_what_its_type_needs(self) -> "ContentPartInput":
@@ -119,11 +119,11 @@ class ContentPartResponse(ResponseModel):
     media_type: Annotated[MediaType | None, Field(exclude_if=_is_none)] = None
     """Example: image/png"""
     size: Annotated[int | None, Field(exclude_if=_is_none)] = None
-    """In bytes."""
+    """Size in bytes."""
     width: Annotated[int | None, Field(exclude_if=_is_none)] = None
-    """In pixels."""
+    """Width in pixels."""
     height: Annotated[int | None, Field(exclude_if=_is_none)] = None
-    """In pixels."""
+    """Height in pixels."""
 
     @classmethod
     def of(cls, part: MessagePart) -> "ContentPartResponse":
@@ -131,7 +131,7 @@ class ContentPartResponse(ResponseModel):
 
 
 def _of_one_kind(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
-    """Only the errors of the kind of content that was sent, under the field's own name."""
+    """Raise only the errors of the kind of content that was sent, under the field's own name."""
     try:
         return validate(value)
     except ValidationError as error:
@@ -153,4 +153,4 @@ MessageContent = Annotated[
     | Annotated[list[ContentPartInput], Field(min_length=1, max_length=MAX_PARTS)],
     WrapValidator(_of_one_kind),
 ]
-"""Only a user's message may have parts that are no text."""
+"""The content of a message; only a user's message may have parts that are no text."""

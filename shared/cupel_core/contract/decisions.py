@@ -16,7 +16,7 @@ class ReadDecisions(RequestModel):
     model_config = example({"pattern": r"Rating: (\d)", "answers": ["It depends.\nRating: 4", "I cannot say."]})
 
     pattern: Annotated[str, Field(strict=True, min_length=1)]
-    """As in a definition's `decision`."""
+    """A pattern as in a definition's `decision`."""
     answers: Annotated[list[LongText], Field(min_length=1, max_length=MAX_ANSWERS)]
     """The last 20,000 characters are read."""
 
@@ -30,4 +30,4 @@ class ReadDecisionResponse(ResponseModel):
 
 class DecisionsResponse(ResponseModel):
     items: list[ReadDecisionResponse]
-    """In the order of the answers."""
+    """One item per answer, in order."""

@@ -78,9 +78,9 @@ class NarrativeResponse(ResponseModel):
     model: str | None
     """Model that was asked to write it; null for rules alone."""
     calls: int
-    """Of this model."""
+    """Number of its calls."""
     cost_usd: float | None
-    """Of these calls; null without any, or if a price is unknown."""
+    """Cost of these calls; null without any, or if a price is unknown."""
     error: str | None
     """Why the model's sentences are missing; rules wrote all of them."""
 
@@ -89,7 +89,7 @@ class DeepAnalysisColumn(ColumnFields):
     """A target, asked by one prompt."""
 
     name: str
-    """Of target and prompt, for people. Example: sober · polite"""
+    """Name of target and prompt, for people. Example: sober · polite"""
 
 
 class UnavailablePartResponse(ResponseModel):
@@ -107,7 +107,10 @@ class DeepCautionResponse(ResponseModel):
     code: DeepCautionCode
     """Kind of caution."""
     text: str
-    """In words. Example: 12 % of the values are estimated, because targets have no answer to these scenarios"""
+    """The caution in words.
+
+    Example: 12 % of the values are estimated, because targets have no answer to these scenarios
+    """
     columns: list[int]
     """Positions in `columns` that it is about; all if empty. Example: []"""
 
@@ -116,11 +119,11 @@ class DeepAnalysisFigures(ResponseModel):
     """The figures of a deep analysis; docs/statistics.md explains them. `unavailable` says why a part is null."""
 
     metric: Metric
-    """What targets are compared by: the mean decision, or the pass rate."""
+    """Compared metric: the mean decision, or the pass rate."""
     scenario_count: int
     """Scenarios of the run."""
     columns: list[DeepAnalysisColumn]
-    """By target, then by prompt."""
+    """Columns by target, then by prompt."""
     components: PrincipalComponentsResponse | None
     """Directions in which targets differ."""
     outlier_targets: OutlierTargetsResponse | None
@@ -132,13 +135,13 @@ class DeepAnalysisFigures(ResponseModel):
     effects: DimensionEffectsResponse | None
     """Regressions on all dimensions together."""
     interactions: DimensionInteractionsResponse | None
-    """Of pairs of dimensions."""
+    """Interactions of pairs of dimensions."""
     variance: VarianceSharesResponse | None
     """Where differences come from."""
     unavailable: list[UnavailablePartResponse]
     """Why parts are null."""
     cautions: list[DeepCautionResponse]
-    """What to know before relying on the figures."""
+    """Cautions about the figures."""
     narrative: NarrativeResponse
     """The figures in sentences."""
 

@@ -13,13 +13,13 @@ class ScoreCorrelationResponse(ResponseModel):
     second: DimensionName
     """Example: price"""
     scenarios: int
-    """With scores in all dimensions. Example: 36"""
+    """Scenarios with scores in all dimensions. Example: 36"""
     correlation: float | None
-    """Pearson's. Example: 0.0"""
+    """Pearson's correlation. Example: 0.0"""
 
 
 class DimensionInflationResponse(ResponseModel):
-    """How far a dimension varies independently of the others."""
+    """Dependence of a dimension on the others."""
 
     dimension: DimensionName
     """Example: delay"""
@@ -30,12 +30,12 @@ class DimensionInflationResponse(ResponseModel):
 
 
 class DesignCheckResponse(ResponseModel):
-    """Whether the effects of dimensions can be told apart."""
+    """Test whether the effects of dimensions can be told apart."""
 
     correlations: list[ScoreCorrelationResponse]
-    """Of each pair of dimensions."""
+    """Correlation of each pair of dimensions."""
     inflation: list[DimensionInflationResponse]
-    """Of each dimension."""
+    """Inflation of each dimension."""
 
 
 class RegressionSlopeResponse(ResponseModel):
@@ -48,17 +48,17 @@ class RegressionSlopeResponse(ResponseModel):
     per_step: float
     """Per step between neighboring levels. Example: 0.8556"""
     standardized: float | None
-    """In standard deviations; null for equal answers. Example: 0.7413"""
+    """Slope in standard deviations; null for equal answers. Example: 0.7413"""
     standard_error: float
-    """Of the slope, clustered by scenario."""
+    """Standard error of the slope, clustered by scenario."""
     interval: Interval95
     p: float | None
-    """Of no slope; null if the answers follow the line exactly."""
+    """p-value of no slope; null if the answers follow the line exactly."""
     adjusted_p: AdjustedP
 
 
 class AnswerRegressionResponse(ResponseModel):
-    """Of a target's answers on the scores of all dimensions together."""
+    """Regression of a target's answers on the scores of all dimensions."""
 
     column: ColumnNumber
     """Example: 0"""
@@ -71,11 +71,11 @@ class AnswerRegressionResponse(ResponseModel):
     r_squared: float | None
     """Share of the variance that the dimensions explain. Example: 0.8371"""
     slopes: list[RegressionSlopeResponse]
-    """Of each dimension."""
+    """Slope of each dimension."""
 
 
 class SlopeEqualityResponse(ResponseModel):
-    """Whether a dimension moves all targets alike."""
+    """Test whether a dimension moves all targets alike."""
 
     dimension: DimensionName
     """Example: delay"""
@@ -86,21 +86,21 @@ class SlopeEqualityResponse(ResponseModel):
     df: list[int] | None
     """Its degrees of freedom. Example: [2, 34]"""
     p: float | None
-    """Of equal slopes; null for too few scenarios."""
+    """p-value of equal slopes; null for too few scenarios."""
     adjusted_p: AdjustedP
 
 
 class DimensionEffectsResponse(ResponseModel):
     dimensions: list[str]
-    """That the regressions are on. Example: ["delay", "price"]"""
+    """Dimensions of the regressions. Example: ["delay", "price"]"""
     regressions: list[AnswerRegressionResponse]
-    """Of each target that answered enough."""
+    """Regression of each target that answered enough."""
     equality: list[SlopeEqualityResponse]
     """The most divisive dimension first."""
 
 
 class DimensionInteractionResponse(ResponseModel):
-    """How the slope of one dimension changes with another, for one target."""
+    """Change of one dimension's slope with another, for one target."""
 
     column: ColumnNumber
     """Example: 2"""
@@ -111,9 +111,9 @@ class DimensionInteractionResponse(ResponseModel):
     coefficient: float
     """Change of the first one's slope per unit of the second. Example: -0.2083"""
     standard_error: float
-    """Of the coefficient, by the jackknife."""
+    """Standard error of the coefficient, by the jackknife."""
     p: float | None
-    """Of no interaction."""
+    """p-value of no interaction."""
     adjusted_p: AdjustedP
     r_squared_gain: float
     """Additional share of the variance that it explains. Example: 0.0311"""
@@ -133,14 +133,14 @@ class DimensionInteractionsResponse(ResponseModel):
 
 
 class VarianceSharesResponse(ResponseModel):
-    """Where the differences between single answers come from; the shares add up to 1."""
+    """Sources of the differences between single answers; the shares add up to 1."""
 
     columns: ColumnNumbers
     """Example: [0, 1, 2]"""
     scenarios: int
-    """That all of these targets have answered. Example: 36"""
+    """Scenarios that all of these targets have answered. Example: 36"""
     variance: float
-    """Of single answers. Example: 2.3114"""
+    """Variance of single answers. Example: 2.3114"""
     target: float
     """Share between targets. Example: 0.0512"""
     scenario: float
@@ -148,4 +148,4 @@ class VarianceSharesResponse(ResponseModel):
     target_by_scenario: float
     """Targets react differently to the same scenarios. Example: 0.7488"""
     repeat: float | None
-    """Between answers of one target to one scenario; null without. Example: 0.2"""
+    """Share between answers of one target to one scenario; null without repeats. Example: 0.2"""

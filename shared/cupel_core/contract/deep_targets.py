@@ -11,7 +11,7 @@ from cupel_core.domain.analysis.matrix import ScenarioRow
 
 
 class ScenarioLoadingResponse(ResponseModel):
-    """What a scenario contributes to a component."""
+    """A scenario's contribution to a component."""
 
     scenario_id: str
     scenario_name: str
@@ -21,25 +21,25 @@ class ScenarioLoadingResponse(ResponseModel):
 
 
 class LoadingCorrelationResponse(ResponseModel):
-    """How the loadings go with the scores of a dimension: it names the component."""
+    """Correlation of the loadings with a dimension's scores: it names the component."""
 
     dimension: DimensionName
     """Example: delay"""
     correlation: float | None
-    """Pearson's; null if loadings or scores do not vary. Example: -0.9406"""
+    """Pearson's correlation; null if loadings or scores do not vary. Example: -0.9406"""
 
 
 class PrincipalComponentResponse(ResponseModel):
     """A direction in which the targets differ."""
 
     explained_share: float
-    """Of the variance between targets. Example: 0.8814"""
+    """Share of the variance between targets. Example: 0.8814"""
     chance_share: float
     """Share that shuffled answers exceed in one of 20 cases. Example: 0.6545"""
     is_above_chance: bool
     """Whether it and those before it explain more than chance. Example: true"""
     coordinates: list[float]
-    """Of each target, in the order of `columns`. Example: [-2.0242, -7.3597, 9.3839]"""
+    """Coordinates of the targets, in the order of `columns`. Example: [-2.0242, -7.3597, 9.3839]"""
     loadings: list[ScenarioLoadingResponse]
     """The 20 largest, by their absolute value."""
     dimensions: list[LoadingCorrelationResponse]
@@ -55,14 +55,14 @@ class PrincipalComponentResponse(ResponseModel):
 
 
 class PrincipalComponentsResponse(ResponseModel):
-    """Where targets lie if each scenario is a dimension of its own, seen from where they differ most."""
+    """Positions of targets if each scenario is a dimension, seen from where they differ most."""
 
     columns: ColumnNumbers
     """Example: [0, 1, 2]"""
     scenarios: int
-    """That at least 80 % of the targets have decided. Example: 36"""
+    """Scenarios that at least 80 % of the targets have decided. Example: 36"""
     imputed_share: float
-    """Of the values: estimated, because a target has no answer. Example: 0.0"""
+    """Share of the values that is estimated, because a target has no answer. Example: 0.0"""
     above_chance: int
     """Leading components that explain more than chance. Example: 1"""
     components: list[PrincipalComponentResponse]
@@ -75,20 +75,20 @@ class PrincipalComponentsResponse(ResponseModel):
 
 
 class TargetOutlyingnessResponse(ResponseModel):
-    """How far one target answers unlike the others."""
+    """Signs that one target answers unlike the others."""
 
     column: ColumnNumber
     """Example: 2"""
     distance: float | None
-    """Mahalanobis's, in the space of the first components. Example: 1.1547"""
+    """Mahalanobis distance in the space of the first components. Example: 1.1547"""
     distance_p: float | None
-    """Of so large a distance by chance; approximate. Example: 0.0118"""
+    """p-value of so large a distance; approximate. Example: 0.0118"""
     distance_adjusted_p: float | None
-    """After Holm's adjustment for all targets. Example: 0.0353"""
+    """p after Holm's adjustment for all targets. Example: 0.0353"""
     forest_score: float | None
-    """Of an isolation forest; about 0.5 for usual ones. Example: 0.6841"""
+    """Score of an isolation forest; about 0.5 for usual ones. Example: 0.6841"""
     agreement_gain: float | None
-    """By how much alpha rises without it. Example: 1.1327"""
+    """Increase of alpha without the target. Example: 1.1327"""
     indicators: list[OutlierIndicator]
     """Indicators that flag it. Example: ["distance", "agreement"]"""
     is_outlier: bool
@@ -120,9 +120,9 @@ class OutlyingScenarioResponse(ResponseModel):
     scenario_name: str
     """Its name."""
     score: float
-    """Of an isolation forest; about 0.5 for usual ones. Example: 0.6213"""
+    """Score of an isolation forest; about 0.5 for usual ones. Example: 0.6213"""
     means: list[float]
-    """Of each target, in the order of `columns`. Example: [1.0, 1.0, 5.0]"""
+    """Means of the targets, in the order of `columns`. Example: [1.0, 1.0, 5.0]"""
 
 
 class OutlierScenariosResponse(ResponseModel):

@@ -40,9 +40,8 @@ class FavoredDimensions(RequestModel):
 
 
 class DecisionRule(RequestModel):
-    """How a transcript's decision is determined: its code by a pattern or by a judge that follows a rubric, its text by
-    the judge (`judgeModel`, else that of the run), or from the start of the answer if there is none.
-    """
+    """Rule for a transcript's decision: a pattern or a judge with a rubric gives its code; the judge (`judgeModel`,
+    else that of the run), or else the start of the answer, gives its text."""
 
     pattern: Annotated[str | None, Field(strict=True)] = None
     """A regular expression; its first group is the decision code. Example: Decision: ([1-5])"""
@@ -65,7 +64,7 @@ class DerivedMetricRule(RequestModel):
 
 
 class PromptInput(RequestModel):
-    """At most one of `template` (a user message) and `messages`; without them the scenario's own are sent.
+    """A prompt: `template` (a user message), `messages`, or neither, which sends the scenario's own.
 
     `[placeholders]` in its texts are the scenario's `metadata.vars`, the labels of its dimensions, and `[message]`,
     the scenario's last user message.
@@ -111,7 +110,7 @@ class DefinitionContent(RequestModel):
     dimensions: Annotated[list[DefinitionDimension], Field(max_length=100)] | None = None
     """What scenarios vary in, with scored levels."""
     matching_rules: Annotated[list[JsonObject] | None, Field(max_length=1_000)] = None
-    """Which combinations of levels scenarios are generated from. `{exclude: {dimension: score}}` omits combinations
+    """Combinations of levels that scenarios are generated from. `{exclude: {dimension: score}}` omits combinations
     that match; `{only: {…}, when: {…}}` keeps, of those that match `when`, only those that match `only`; without
     `when` it applies to all.
 

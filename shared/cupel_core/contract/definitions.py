@@ -93,7 +93,7 @@ class CreateDefinition(RequestModel):
 
 
 class DefinitionChanges(RequestModel):
-    """What an update and a fork may change."""
+    """Fields that an update and a fork may change."""
 
     name: Name | None = None
     folder: Folder | None = None
@@ -269,7 +269,7 @@ class ScenarioResponse(ResponseModel):
     persona_ids: Annotated[list[str], Field(default_factory=list)]
     """Personas that hold the conversation, one case each."""
     messages_by_prompt: Annotated[dict[str, list[MessageResponse]], Field(default_factory=dict)]
-    """By id of the definition's prompts: messages to start with instead.
+    """Messages to start with instead, by id of the definition's prompts.
 
     Example: {"polite": [{"role": "user", "content": "I want my money back."}]}
     """
@@ -312,11 +312,11 @@ class GenerateScenarios(RequestModel):
     """Model id as `provider/name`; for mode `llm` only."""
     replace: Replace = False
     allow_unpriced: Flag = False
-    """Whether a model whose price is unknown may write although the generation or the workspace has a budget; it costs
+    """Whether a model whose price is unknown may write despite a budget of the generation or the workspace; it costs
     nothing."""
     max_budget_usd: MaxBudgetUsd | None = None
-    """What the model may cost, in USD; for mode `llm` only. The generation ends with an error once less is left than
-    the next call may cost. No limit by default."""
+    """What the model may cost, in USD; for mode `llm` only. The generation fails once less is left than the next call
+    may cost. No limit by default."""
 
     def spec(self) -> GenerationSpec:
         own = (self.allow_unpriced, self.max_budget_usd)
@@ -331,7 +331,7 @@ class GenerationProgressResponse(ResponseModel):
 
 
 class GenerationBudgetResponse(OwnBudgetResponse):
-    """What is used of a generation's own budget, as its worker has last reported: at most a minute ago."""
+    """Use of a generation's own budget, as its worker last reported, at most a minute ago."""
 
 
 class ScenarioGenerationResponse(ResponseModel):

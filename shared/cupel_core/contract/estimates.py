@@ -18,8 +18,8 @@ _Rounded = Annotated[float, AfterValidator(lambda figure: round(figure, 6))]
 
 
 class EstimateIntervalResponse(ResponseModel):
-    """What is expected, and its bounds: 95% of runs like the past ones are within them if `basis` is `history`;
-    otherwise they are a range that follows from assumptions and has no probability."""
+    """Expected value and bounds: 95% of runs like the past ones are within them if `basis` is `history`; otherwise they
+    follow from assumptions and have no probability."""
 
     low: _Rounded
     """Lower bound. Example: 0.2"""
@@ -32,7 +32,7 @@ class EstimateIntervalResponse(ResponseModel):
 StartEstimate = Annotated[
     EstimateIntervalResponse | None,
     Field(
-        description="What the run was expected to cost when it started, in USD, without later retries and expansions; "
+        description="Expected cost in USD at the start, without later retries and expansions; "
         "null if a price was unknown"
     ),
 ]
@@ -71,8 +71,7 @@ class GraderEstimateResponse(CallsEstimateResponse):
 
 
 class BudgetFitResponse(ResponseModel):
-    """Whether the run, with a trial that it asks for, fits into its own budget and into what is left of the
-    workspace's."""
+    """Fit of the run, with any trial, to its own budget and what is left of the workspace's."""
 
     max_budget_usd: float | None
     """The run's own budget, in USD, of which a retry or an expansion has what is left; null without one."""
@@ -88,7 +87,7 @@ class BudgetFitResponse(ResponseModel):
     """Whether a start is refused unless `confirmedUsd` is at least `confirmableUsd`. Example: true"""
 
     guarantee: BudgetGuarantee
-    """By what budgets may be exceeded: nothing, calls in flight, or unpriced calls."""
+    """What may exceed budgets: nothing, calls in flight or unpriced calls."""
     unlimited_targets: list[str]
     """Targets without `maxOutputTokens`, whose calls in flight may cost more than was set aside.
 
@@ -108,24 +107,24 @@ class BudgetFitResponse(ResponseModel):
 
 
 class ExpansionEstimateResponse(ResponseModel):
-    """What an expansion of a sampled run to all scenarios would add."""
+    """Further probes of a sampled run expanded to all scenarios."""
 
     job_count: Annotated[int, read_from("probes")]
     """Number of further probes; more or fewer if personas differ."""
     usd: EstimateIntervalResponse
-    """Of the models whose price is known."""
+    """Cost of the models whose price is known."""
 
 
 class TrialEstimateResponse(ResponseModel):
-    """What the trial of the report's revised prompt adds to a scale run that asks for it, if the report offers one."""
+    """What a trial of the report's revised prompt, if there is one, adds to a scale run."""
 
     job_count: Annotated[int, read_from("probes")]
     """Number of probes of both prompts together, which are both run anew."""
     usd: EstimateIntervalResponse
     """Not included in `usd` of the scale run, nor limited by its `maxBudgetUsd`."""
     is_within_limit: bool
-    """Whether it costs no more than the conversations of the scale run, which is what it may cost; otherwise it is not
-    expected to start, and the report says why.
+    """Whether it costs at most as much as the scale run's conversations; otherwise it is not expected to start, and
+    the report says why.
 
     Example: true
     """
@@ -141,14 +140,14 @@ class MissingAccessResponse(ResponseModel):
 
 
 class EstimateResponse(ResponseModel):
-    """What a run is expected to cost, without repeated calls, embeddings and external evaluators."""
+    """Expected cost of a run, without repeated calls, embeddings and external evaluators."""
 
     job_count: Annotated[int, read_from("probes")]
     """Number of probes of the run."""
     usd: EstimateIntervalResponse
-    """Of the models whose price is known."""
+    """Cost of the models whose price is known."""
     seconds: EstimateIntervalResponse
-    """If no other run calls the same providers."""
+    """Duration if no other run calls the same providers."""
     basis: Basis
     """What the figures rest on; see docs/costs.md. Example: default"""
     history_run_ids: list[str]
@@ -174,7 +173,7 @@ class EstimateResponse(ResponseModel):
     Example: 6.5
     """
     budget: BudgetFitResponse | None = None
-    """Of an estimate that was asked for; null in other answers."""
+    """How budgets cover a requested estimate; null in other answers."""
     missing_access: list[MissingAccessResponse]
     """Providers without a key or an address: the estimate holds, and a start is refused."""
 

@@ -29,9 +29,7 @@ DefinitionId = Annotated[
     Id | None,
     Field(description="Required only to select a fork, because a fork shares scenarios with its parent"),
 ]
-PersonaModel = Annotated[
-    ModelId | None, Field(description="Model that simulates the user; null to use the judge model")
-]
+PersonaModel = Annotated[ModelId | None, Field(description="Model that simulates users; null: the judge model")]
 
 
 class UpdateEval(RequestModel):
@@ -47,7 +45,7 @@ class UpdateEval(RequestModel):
     model: ModelId | None = None
     targets: Targets | None = None
     params: ModelParametersInput = with_defaults(ModelParametersInput)
-    """Of every target that knows them."""
+    """Parameters of every target that knows them."""
     judge_model: ModelId | None = None
     persona_model: PersonaModel = None
     embedding_model: ModelId | None = None
@@ -161,10 +159,10 @@ class EvaluatorInput(RequestModel):
 
 _SUMMARIZER_MODEL = "Model that writes the summaries of reports; null for the judge of the run"
 _ANALYSIS_MODEL = "Model that writes the narratives of deep analyses, as `provider/name`; null: rules do"
-_PER_OWNER = "Runs that a token, a user or a schedule may have that have not ended; more are refused with 429"
-_SCALE_RUN_COUNT = "Conversations of each target that a scale run may have; null for no limit but 1,000"
-_SCALE_RUN_CONCURRENCY = "Conversations that a scale run may have in progress at the same time; null for no limit"
-_IN_ALL = "Runs that the workspace may have that have not ended; more are refused with 429"
+_PER_OWNER = "Maximum runs of a token, user or schedule that have not ended; more are refused with 429"
+_SCALE_RUN_COUNT = "Maximum conversations per target of a scale run; null for 1,000"
+_SCALE_RUN_CONCURRENCY = "Maximum concurrent conversations of a scale run; null for no limit"
+_IN_ALL = "Maximum runs of the workspace that have not ended; more are refused with 429"
 
 
 class UpdateSettings(RequestModel):

@@ -27,7 +27,7 @@ _NONE: tuple[str, ...] = ()
 
 
 class ExperimentFields(RequestModel):
-    """What its author declares."""
+    """The declaration of an experiment's author."""
 
     name: ResourceName | None = None
     """Example: Politeness of refunds"""
@@ -192,10 +192,10 @@ class PendingRunResponse(ResponseModel):
     reason: str
     """Why it is not compared with the baseline, or not yet. Example: it is being compared"""
     can_be_requested: bool
-    """Whether nothing is known to be in the way of its comparison, but that nobody has requested it. Example: false"""
+    """Whether its comparison is possible, as far as known, but not requested. Example: false"""
     is_in_progress: bool
-    """Whether this changes by itself: the run or the baseline goes on, or the comparison is queued, about to be, or
-    being computed; false if the runs cannot be compared, or the comparison failed.
+    """Whether this changes by itself, as the run or the baseline goes on or the comparison is pending; false if the
+    runs cannot be compared, or the comparison failed.
 
     Example: true
     """

@@ -25,7 +25,7 @@ _MAX_SCORE = 1_000_000_000
 
 
 def not_null[T](value: T | None) -> T:
-    """For a field that an update may omit, but not clear."""
+    """Refuse null for a field that an update may omit, but not clear."""
     if value is None:
         raise ValueError("must not be null")
     return value
@@ -61,7 +61,7 @@ SINGLE_LINE = AfterValidator(_single_line)
 
 
 def is_visible_ascii(text: str) -> bool:
-    """Whether the text has 1 to 4,096 characters that can be sent in a URL or a header."""
+    """Return whether the text has 1 to 4,096 characters that can be sent in a URL or a header."""
     return _VISIBLE_ASCII.fullmatch(text) is not None
 
 
@@ -125,7 +125,7 @@ Label = Annotated[
 """A name that need not be unique."""
 Url = Annotated[
     str,
-    Field(max_length=2_048, description="An absolute http(s) URL without credentials, query or fragment"),
+    Field(max_length=2_048, description="http(s) URL without credentials, query or fragment"),
     AfterValidator(_base_url),
 ]
 ProviderUrl = Annotated[
@@ -156,7 +156,7 @@ ResourceName = Annotated[
     Field(description="Unique within the workspace, ignoring case"),
 ]
 FunctionName = Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,63}$")]
-"""As every provider accepts it."""
+"""The name of a function, as every provider accepts it."""
 Flag = Annotated[bool, Field(strict=True)]
 Count100 = Annotated[int, Field(strict=True, ge=1, le=100)]
 Seed = Annotated[int, Field(strict=True, ge=0, lt=EXACT_INTEGERS)]

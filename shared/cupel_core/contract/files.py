@@ -11,7 +11,7 @@ from cupel_core.domain.files.stored_files import FileStatus
 
 
 class CreateFile(RequestModel):
-    """What will be uploaded. Images have at most 5 MB (5,242,880 bytes), PDFs 10 MB."""
+    """A file to be uploaded. Images have at most 5 MB (5,242,880 bytes), PDFs 10 MB."""
 
     model_config = example(
         {
@@ -25,7 +25,7 @@ class CreateFile(RequestModel):
     name: FileName
     type: MediaType
     size: Annotated[int, Field(strict=True, ge=1, le=MAX_FILE_BYTES)]
-    """In bytes."""
+    """Size in bytes."""
     sha256: Annotated[str, StringConstraints(strict=True, pattern=r"^[0-9a-f]{64}$")]
     """SHA-256 of the content, as 64 hexadecimal digits; the file's id follows from it."""
 
@@ -43,13 +43,13 @@ class CreateFile(RequestModel):
 
 class FileResponse(ResponseModel):
     id: str
-    """For `fileId` in messages; the same content has the same id. Example: file_9f86d081884c7d659a2feaa0c55ad015"""
+    """Id for `fileId` in messages; the same content has the same id. Example: file_9f86d081884c7d659a2feaa0c55ad015"""
     name: str
     """Name of the file when its content was first uploaded. Example: cat.png"""
     type: Annotated[MediaType, read_from("format.media_type")]
     """Example: image/png"""
     size: int
-    """In bytes."""
+    """Size in bytes."""
     sha256: str
     """SHA-256 of the content, as hexadecimal digits.
 
@@ -81,12 +81,12 @@ class UploadResponse(ResponseModel):
     Example: https://example-bucket.s3.eu-central-1.amazonaws.com/uploads/team-a/file_9f86d081884c7d65
     """
     headers: dict[str, str]
-    """To send with the content.
+    """Headers to send with the content.
 
     Example: {"content-type": "image/png", "x-amz-checksum-sha256": "n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg="}
     """
     expires_at: Time
-    """Until when the address accepts the content."""
+    """When the address stops accepting the content."""
 
 
 class FileUploadResponse(ResponseModel):

@@ -28,8 +28,7 @@ class ImportOptions(RequestModel):
     uploads: Annotated[
         dict[Annotated[str, Field(max_length=1_000)], FileId], Field(default_factory=dict, max_length=10_000)
     ]
-    """Ids of the images and PDFs it refers to, by path relative to the imported file; they were uploaded before, with
-    `POST /v1/files`.
+    """Ids of its images and PDFs, uploaded before with `POST /v1/files`, by path relative to the imported file.
 
     Example: {"images/cat.png": "file_9f86d081884c7d659a2feaa0c55ad015"}
     """
@@ -78,9 +77,9 @@ class ImportDataset(ImportOptions):
     scorer: DatasetScorer | None = None
     """How a response is compared with the expected answer; defaults to `includes`, or to `match` for OpenAI evals."""
     input_column: ColumnName | None = None
-    """The column with the prompt; by default one with a known name, such as `question`."""
+    """Column with the prompt; by default one with a known name, such as `question`."""
     answer_column: ColumnName | None = None
-    """The column with the expected answer; by default one with a known name, such as `answer`. Example: target"""
+    """Column with the expected answer; by default one with a known name, such as `answer`. Example: target"""
     id_column: ColumnName | None = None
     """The column with the scenarios' names; by default `id` or `name`. Example: id"""
     offset: Annotated[int, Field(strict=True, ge=0, le=MAX_ROWS)] = 0
@@ -88,8 +87,8 @@ class ImportDataset(ImportOptions):
     limit: Annotated[int | None, Field(strict=True, ge=1, le=MAX_SCENARIOS)] = None
     """How many rows are read after that."""
     assertions: Annotated[Assertions, Field(default_factory=list)]
-    """Assertions of the definition, which may use the columns as variables, such as `{{answer}}`; they replace the
-    default comparison."""
+    """Assertions of the definition instead of the default comparison; they may use the columns as variables, such as
+    `{{answer}}`."""
 
     def options(self) -> DatasetOptions:
         columns = ColumnMapping(self.input_column, self.answer_column, self.id_column)
