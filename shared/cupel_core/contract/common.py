@@ -1,4 +1,4 @@
-"""What request and response models have in common: camelCase names; requests refuse unknown fields."""
+"""Bases of request and response models: camelCase names; requests refuse unknown fields."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -76,8 +76,10 @@ class RequestModel(_DocumentedModel):
 
 
 def with_defaults[Model: BaseModel](model: type[Model]) -> Model:
-    """For defaults of fields and parameters: what the model's constructor returns without arguments, but its validator,
-    which takes milliseconds to make, is not made while a module is imported."""
+    """Return what the model's constructor returns without arguments, as the default of a field or parameter.
+
+    Its validator, which takes milliseconds to make, is not made while a module is imported.
+    """
     _models_of_defaults.add(model)
     return model.model_construct()
 
@@ -91,7 +93,7 @@ def same_fields(source: object, names: Iterable[str]) -> dict[str, Any]:
 
 
 def require_one(model: BaseModel, *names: str) -> None:
-    """For validators of a model: raises an error of these fields unless exactly one of them is given.
+    """Raise an error of these fields unless exactly one of them is given. Validators of a model call it.
 
     If several are given, only those are named.
     """
@@ -148,7 +150,7 @@ def _nested_paths(model: type[BaseModel]) -> dict[str, str]:
 
 
 def _alternatives(annotation: Any) -> tuple[Any, ...]:
-    """Of `X | None`, both; of any other type, itself."""
+    """Return both alternatives of `X | None`, and any other type itself."""
     return get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
 
 

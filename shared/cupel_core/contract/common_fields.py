@@ -50,7 +50,7 @@ class CommonFields:
     definition_version: Any
     """Version of the definition. Example: 3"""
     description: Any
-    """What it is, for people to read. Example: Writes short messages and wants an answer at once."""
+    """Description for people to read. Example: Writes short messages and wants an answer at once."""
     detail: Any
     """What is wrong, for people to read. Example: No such run"""
     difference: Any
@@ -109,7 +109,7 @@ class CommonFields:
     is_complete: Any
     """Example: true"""
     items: Any
-    """The items of this page."""
+    """Items of this page."""
     job_count: Any
     """Example: 60"""
     judge_max_output_tokens: Any
@@ -170,7 +170,7 @@ class CommonFields:
     priced_usd: Any
     """Example: 0.0042"""
     priority: Any
-    """Which queue its probes wait in."""
+    """Queue that its probes wait in."""
     probe_index: Any
     """Example: 7"""
     probes: Any

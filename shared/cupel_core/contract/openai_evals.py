@@ -26,10 +26,10 @@ from cupel_core.contract.parameters import JsonSchema
 from cupel_core.contract.run_labels import RunName
 
 MAX_ROWS = 10_000
-"""Of a run. Cupel's own API takes definitions with 100,000 scenarios."""
+"""A run has at most this many. Cupel's own API takes definitions with 100,000 scenarios."""
 _MAX_TEMPLATE_MESSAGES = 100
 MAX_TIMESTAMP = 32_503_680_000
-"""In seconds: the year 3000."""
+"""This is the year 3000, in seconds."""
 
 
 class CreateOpenAIEval(OpenAIRequest):

@@ -29,7 +29,7 @@ from cupel_core.domain.scoring.grader_templates import template_error
 from cupel_core.domain.scoring.grader_values import MAX_LABEL_LENGTH, MAX_LABELS, MAX_MESSAGES, TextMetric
 
 MAX_GRADERS = 20
-"""Of an eval: results are counted by grader for this many."""
+"""An eval has at most this many; its results are counted by grader."""
 MAX_METADATA = 16
 ONE_GRADER, NAMED_GRADERS = "[grader]", "[graders]"
 """Forms of the graders of a `multi` grader, as paths of invalid fields have them."""
@@ -261,7 +261,7 @@ class MultiGrader(NamedGrader):
     calculate_output: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=MAX_LENGTH)]
 
     def parts(self) -> dict[str, SingleGrader]:
-        """By the names that the formula uses."""
+        """Return the graders by the names that the formula uses."""
         return self.graders if isinstance(self.graders, dict) else {self.graders.name: self.graders}
 
     @model_validator(mode="after")

@@ -28,7 +28,7 @@ from cupel_core.domain.runs.targets import Target, plain_targets
 from cupel_core.domain.text.json_schema import schema_errors
 
 MAX_PARAMETERS_BYTES = 64_000
-"""Of one target's parameters as JSON: tools and schemas may be long."""
+"""One target's parameters have at most this many bytes as JSON: tools and schemas may be long."""
 
 
 def _json_schema(schema: dict[str, Any]) -> dict[str, Any]:
@@ -139,8 +139,8 @@ ToolChoiceParameter = Annotated[
 
 
 class ResponseFormatInput(RequestModel):
-    """`json` asks for any JSON object, `json_schema` for one that satisfies `schema`. Enforced by the provider where
-    it can, else by instruction."""
+    """`json` asks for any JSON object, `json_schema` for one that satisfies `schema`: enforced by the provider where
+    possible, else by instruction."""
 
     model_config = example(
         {
@@ -185,11 +185,11 @@ class ModelParametersInput(RequestModel):
     ) = None
     """Texts at which the answer ends. Example: ["END"]"""
     seed: Seed | None = None
-    """Seed of the selection of combinations."""
+    """Seed of the provider's sampling."""
     frequency_penalty: Penalty | None = None
-    """From -2 to 2; positive values discourage repetition. Example: 0.1"""
+    """Penalty from -2 to 2; positive values discourage repetition. Example: 0.1"""
     presence_penalty: Penalty | None = None
-    """From -2 to 2; positive values encourage new topics. Example: 0.1"""
+    """Penalty from -2 to 2; positive values encourage new topics. Example: 0.1"""
     reasoning_effort: ReasoningEffort | None = None
     """How much a reasoning model thinks before it answers."""
     response_format: ResponseFormatInput | None = None
@@ -199,16 +199,15 @@ class ModelParametersInput(RequestModel):
     tool_choice: ToolChoiceParameter | None = None
     """Whether the model may or must call a function, or which one."""
     max_tool_rounds: Annotated[int, Field(strict=True, ge=0, le=MAX_TOOL_ROUNDS)] | None = None
-    """How often, in one answer, calls of tools are executed and the model goes on; 10 by default, with 0 its first
-    calls are the answer.
+    """Rounds of tool calls that are executed in one answer; 10 by default, with 0 the first calls are the answer.
 
     Example: 5
     """
     tool_connector_id: Id | None = None
-    """Connector of type `tools` that executes the calls which no script answers. Example: con_02"""
+    """Connector of type `tools` that executes calls which no script answers. Example: con_02"""
     keep_reasoning: Flag | None = None
-    """Whether reasoning that the model writes into its text, such as `<think>…</think>`, stays part of the answer;
-    otherwise it is stored beside the answer and not graded.
+    """Whether reasoning written into the model's text, such as `<think>…</think>`, stays part of the answer; otherwise
+    it is stored apart and not graded.
 
     Example: false
     """

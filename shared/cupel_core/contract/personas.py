@@ -27,7 +27,7 @@ class UpdatePersona(RequestModel):
     system_prompt: SystemPrompt | None = None
     """System prompt of the model that simulates this user."""
     headers: Headers | None = None
-    """Headers added to each request made for this persona to a connector in `connectorUrls`."""
+    """Headers of requests for this persona to a connector in `connectorUrls`."""
     connector_urls: Annotated[list[Url] | None, Field(max_length=MAX_CONNECTOR_URLS)] = None
     """The `baseUrl` of each connector that may get the headers; required with `headers`. A new one requires the headers
     again.

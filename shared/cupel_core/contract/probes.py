@@ -24,7 +24,7 @@ class FailedCallResponse(ResponseModel):
     """Attempts of the call that have failed so far, over all workers."""
     code: ProbeErrorCode
     message: str
-    """Of the last of them."""
+    """Message of the last failure."""
 
 
 class ProbeDetailResponse(ProbeResponse):
@@ -37,13 +37,13 @@ class ProbeDetailResponse(ProbeResponse):
     simulated_user_prompt: SimulatedUserPrompt
     """Example: You are an impatient customer."""
     output: dict[str, Any] | None
-    """The last answer that is the JSON object that was requested and satisfies its schema, or what an agent returned
-    besides its message.
+    """The last answer that is the requested JSON object and satisfies its schema, or what an agent returned besides its
+    message.
 
     Example: {"answer": "You can return it within 30 days."}
     """
     repeated_calls: list[FailedCallResponse]
-    """Of a running probe: calls that have no answer yet, and are attempted again.
+    """Calls of a running probe that have failed and are attempted again.
 
     Example: [{"attempts": 1, "code": "timeout", "message": "no response within 120 s"}]
     """
@@ -68,7 +68,7 @@ class ProbeResultInput(RequestModel):
     success: Flag
     """Whether it passed."""
     score: Annotated[float | None, Field(ge=0, le=1)] = None
-    """From 0 to 1; null for none."""
+    """Score from 0 to 1; null for none."""
     reason: Annotated[str | None, Field(max_length=5_000)] = None
 
 

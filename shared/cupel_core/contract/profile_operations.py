@@ -72,7 +72,7 @@ ValueTemplate = Annotated[TemplateText, Field(description="Renders `value`; the 
 
 
 class RunConditionInput(RequestModel):
-    """What an output of a guard must be; an operation runs if all of its conditions hold."""
+    """A condition on an output of a guard; an operation runs if all of its conditions hold."""
 
     model_config = example({"operationId": "scene", "output": "isBattle", "operator": "is_true"})
 
@@ -103,7 +103,7 @@ class OperationTargetInput(RequestModel):
 
 
 class OutputInput(RequestModel):
-    """What of the answer is the value of an operation."""
+    """The part of the answer that is the value of an operation."""
 
     model_config = example({"mode": "json", "schema": {"type": "array"}, "extract": "code_block"})
 
@@ -179,7 +179,7 @@ class GuardParamsInput(RequestModel):
     """`all_false` answers false where it fails."""
     strict_variables: StrictVariables = False
     target: OperationTargetInput | None = None
-    """With engine `llm` only."""
+    """Target, with engine `llm` only."""
     system: TemplateText | None = None
     """Template of the system prompt, with engine `llm` only."""
     prompt: Prompt | None = None
@@ -191,33 +191,33 @@ class GuardParamsInput(RequestModel):
 
 
 class RetentionInput(RequestModel):
-    """How much of the history of a persisted artifact stays; its newest value always does."""
+    """Limits of the history of a persisted artifact; its newest value always stays."""
 
     model_config = example({"maxVersions": 20, "maxAgeDays": 90})
 
     max_versions: Annotated[int, Field(strict=True, ge=1, le=MAX_VERSIONS)] = DEFAULT_VERSIONS
     """How many values stay."""
     max_age_days: Annotated[int | None, Field(strict=True, ge=1, le=MAX_AGE_DAYS)] = None
-    """For how many days an earlier value is part of the history; for ever if omitted."""
+    """Days that an earlier value stays in the history; for ever if omitted."""
 
 
 class InclusionInput(RequestModel):
-    """Where the value of an artifact stands in the prompt."""
+    """Place of the value of an artifact in the prompt."""
 
     model_config = example({"at": "depth", "depthFromEnd": -2, "role": "system"})
 
     at: PromptPlace
     """Where the value stands in the prompt."""
     depth_from_end: DepthFromEnd | None = None
-    """With `at: depth`: 0 is the end; -N is before the last N messages."""
+    """Place with `at: depth`: 0 is the end; -N is before the last N messages."""
     role: Role | None = None
-    """Of the message that is added, by default `system`; `developer` is sent as `system`."""
+    """Role of the added message, by default `system`; `developer` is sent as `system`."""
     template: ValueTemplate | None = None
     """Renders `value`; the value as text if omitted. Example: Notes: {{ value }}"""
 
 
 class ArtifactInput(RequestModel):
-    """How an operation stores its value. Each tag has one operation, each operation one tag."""
+    """An operation stores its value so. Each tag has one operation, each operation one tag."""
 
     model_config = example({"tag": "notes", "usage": "internal", "semantics": "intermediate"})
 
@@ -237,7 +237,7 @@ class ArtifactInput(RequestModel):
     write_mode: WriteMode = WriteMode.REPLACE
     """`append` joins texts by a line, and concatenates lists."""
     retention: RetentionInput | None = None
-    """Of a persisted artifact: how much of its history stays."""
+    """Limits of a persisted artifact's history."""
     inclusion: InclusionInput | None = None
     """Exactly for the usages `prompt_only` and `prompt+ui`."""
 
@@ -250,17 +250,17 @@ class EffectInput(RequestModel):
     type: EffectType
     """What the value changes: the prompt, the user's message or the answer."""
     mode: SystemUpdate | None = None
-    """Of `prompt.system_update`. Example: append"""
+    """Mode of `prompt.system_update`. Example: append"""
     role: Role | None = None
-    """Of the message that is added; `developer` is sent as `system`."""
+    """Role of the added message; `developer` is sent as `system`."""
     depth_from_end: DepthFromEnd | None = None
-    """Of `prompt.insert_at_depth`. Example: -2"""
+    """Place for `prompt.insert_at_depth`, as in `inclusion`. Example: -2"""
     template: ValueTemplate | None = None
     """Renders `value`; the value as text if omitted. Example: Notes: {{ value }}"""
 
 
 class DebugInput(RequestModel):
-    """What records of turns also have of an operation."""
+    """Further fields of an operation in records of turns."""
 
     model_config = example({"enabled": True})
 
@@ -277,7 +277,7 @@ _PARAMS: Mapping[OperationKind, type[RequestModel]] = {
 
 
 def _params_of_kind(value: Any, _: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
-    """Only the errors of the operation's own kind; nothing is known of the parameters of an unknown kind."""
+    """Raise only the errors of the operation's own kind; nothing is known of the parameters of an unknown kind."""
     kind = info.data.get("kind")
     return value if kind is None else _PARAMS[kind].model_validate(value)
 
@@ -314,13 +314,13 @@ class OperationInput(RequestModel):
     ]
     """Whether it runs for a new message, for another answer to the last one, or both."""
     order: Score
-    """Of operations that do not depend on each other, the lower comes first."""
+    """Rank among independent operations; the lowest comes first."""
     depends_on: Annotated[list[OperationId], Field(default_factory=list, max_length=MAX_OPERATIONS)]
     """Operations that must be done before this one starts. Example: ["scene"]"""
     run_conditions: Annotated[list[RunConditionInput], Field(default_factory=list, max_length=MAX_GUARD_OUTPUTS)]
     """What guards must have answered for it to run."""
     params: Annotated[TemplateParamsInput | LlmParamsInput | GuardParamsInput, WrapValidator(_params_of_kind)]
-    """Those of the operation's kind."""
+    """Parameters of the operation's kind."""
     artifact: ArtifactInput
     """How the value is stored."""
     effects: Annotated[list[EffectInput], Field(default_factory=list, max_length=MAX_EFFECTS)]

@@ -91,7 +91,7 @@ class ProfileSummaryResponse(ResponseModel):
     """The newest version; in a profile, the one that is shown. Example: 3"""
     enabled: bool
     session_id: str
-    """Of the artifacts that its operations store in chats: with another one, turns have none. Example: session_01"""
+    """Session of its operations' artifacts in chats; a new one begins without any. Example: session_01"""
     created_at: Time
     updated_at: Time
 
@@ -131,7 +131,7 @@ class PlannedStepResponse(ResponseModel):
     required: bool
     """Whether the turn fails unless the operation is done. Example: false"""
     order: float
-    """Of operations that do not depend on each other, the lower comes first. Example: 10"""
+    """Rank among independent operations; the lowest comes first. Example: 10"""
     depends_on: list[str]
     """Operations that must be done before it starts. Example: []"""
     tag: Annotated[str, read_from("artifact.tag")]
@@ -146,7 +146,7 @@ class OmittedOperationResponse(ResponseModel):
 
 class PipelinePlanResponse(ResponseModel):
     steps: list[PlannedStepResponse]
-    """In the order in which their effects apply.
+    """Steps in the order of their effects.
 
     Example: [{"operationId": "tone", "name": "Tone", "kind": "template", "hook": "before_main_llm", "required": false,
     "order": 10, "dependsOn": [], "tag": "tone"}]
@@ -166,13 +166,13 @@ class PipelinePlanResponse(ResponseModel):
 
 class TurnPlansResponse(ResponseModel):
     generate: PipelinePlanResponse
-    """For a new message of the user.
+    """Plan for a new user message.
 
     Example: {"steps": [{"operationId": "tone", "name": "Tone", "kind": "template", "hook": "before_main_llm",
     "required": false, "order": 10, "dependsOn": [], "tag": "tone"}], "omitted": []}
     """
     regenerate: PipelinePlanResponse
-    """For another answer to the last message.
+    """Plan for another answer to the last message.
 
     Example: {"steps": [{"operationId": "tone", "name": "Tone", "kind": "template", "hook": "before_main_llm",
     "required": false, "order": 10, "dependsOn": [], "tag": "tone"}], "omitted": []}

@@ -1,4 +1,4 @@
-"""How far the targets of a run are."""
+"""Progress of the targets of a run."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -46,12 +46,12 @@ Eta = Annotated[
 
 
 class DelayResponse(ResponseModel):
-    """Why probes of a target wait. A `learned_limit`, a `higher_priority`, a `chat_reservation` and a `run_limit` slow
+    """A reason why probes of a target wait. `learned_limit`, `higher_priority`, `chat_reservation` and `run_limit` slow
     them down, every other reason stops them."""
 
     reason: DelayReason
     provider: str | None
-    """Whose queue or account it is; null for `run_paused`, `run_limit` and `budget`."""
+    """Provider of the queue or account; null for `run_paused`, `run_limit` and `budget`."""
     model: str | None
     """The model that is suspended: the target, or one that grades or simulates users."""
     until: Time | None
@@ -59,48 +59,45 @@ class DelayResponse(ResponseModel):
     message: str | None
     """Why, in the provider's words."""
     limit: int | None
-    """Maximum parallel requests: for a `learned_limit` as configured, for a `higher_priority` those that runs may make
-    at present, for a `chat_reservation` those of the account; for a `run_limit` the run's `maxConcurrency`, if that
-    many conversations are in progress.
+    """Maximum parallel requests: as configured for a `learned_limit`, those of runs at present for a `higher_priority`,
+    those of the account for a `chat_reservation`; for a `run_limit` the run's `maxConcurrency`, if that many
+    conversations are in progress.
 
     Example: 20
     """
     learned_limit: int | None
     """Parallel requests that the provider currently sustains. Example: 8"""
     budget: BudgetScope | None
-    """Of a `budget`: the one of which too little is left for the next call, because the rest is reserved for other
-    calls: the run's, or the workspace's for a day or month."""
+    """Budget (the run's, or the workspace's for a day or month) with too little left for the next call, because the
+    rest is reserved for other calls."""
     taken_slots: int | None
-    """Of a `higher_priority`: how many of the `limit` parallel requests other runs and chats of a higher priority make
-    or could make at once. Of a `chat_reservation`: how many are reserved for chats.
+    """Parallel requests taken of `limit`: for a `higher_priority` those that runs and chats of a higher priority make
+    or could make at once, for a `chat_reservation` those reserved for chats.
 
     Example: 16
     """
     stagger_ms: list[int] | None
-    """Of a `run_limit`: the run's `staggerMs`, the gap between two starts."""
+    """The run's `staggerMs`, the gap between two starts; for a `run_limit` only."""
 
 
 class TargetResultsResponse(ResponseModel):
-    """Results of completed probes that were read: of all while there are at most 500, divided by the number of
-    targets; then of a random sample of that size or up to half of it, spread over everything that completed."""
+    """Results of completed probes that were read: all up to 500 divided by the number of targets; of more, a random
+    sample of that size or down to half of it, spread over all of them."""
 
     probes: Annotated[int, read_from("completed")]
     """Number of completed probes that were read."""
     is_complete: bool
     """Whether these are all, so that the figures are exact."""
     judged: int
-    """Those of them that passed or failed."""
+    """Probes read that passed or failed."""
     pass_rate: float | None
     """Share of the judged ones that passed; null if none is. Example: 0.9"""
     decided: int
-    """Those of them with a decision from 1 to 5. Example: 58"""
+    """Probes read with a decision from 1 to 5. Example: 58"""
     mean_decision: float | None
     """Mean of these decisions; null if there is none. Example: 3.8"""
     estimated_tokens: int
-    """Tokens of the target's calls: those of the probes that were read, times the share they are of all completed ones.
-
-    Example: 0
-    """
+    """Tokens of the target's calls, extrapolated from the probes that were read to all completed ones. Example: 0"""
     unscored_reasons: list[UnscoredReasonResponse]
     """Why those that were read were not scored, the most frequent first."""
 
@@ -118,9 +115,9 @@ class TargetResultsResponse(ResponseModel):
 class ErrorCauseResponse(ResponseModel):
     code: ProbeErrorCode
     count: int
-    """Of the errored probes that were read."""
+    """Errored probes with this code, of those read."""
     message: str
-    """Of the latest of them."""
+    """Message of the latest one."""
     retry_helps: RetryHelps
     """Example: true"""
 
@@ -209,7 +206,7 @@ class TargetProgressResponse(ColumnFields):
 
 
 class DetailedProgressResponse(ResponseModel):
-    """How far a run is, by target. Counts and costs are exact; `results` and `errors` say of how many probes."""
+    """Progress of a run, by target. Counts and costs are exact; `results` and `errors` say of how many probes."""
 
     run_id: Annotated[str, read_from("id")]
     status: RunStatus
@@ -227,7 +224,7 @@ class DetailedProgressResponse(ResponseModel):
     """Example: 0"""
     spend: RunSpendResponse
     targets: list[TargetProgressResponse]
-    """By target, then by prompt."""
+    """Progress by target, then by prompt."""
 
     @classmethod
     def of(cls, view: RunProgressView) -> "DetailedProgressResponse":

@@ -44,16 +44,16 @@ UsdPerCall = Annotated[FiniteFloat, Field(strict=True, ge=0, le=10_000)]
 
 
 class ProviderPriceInput(RequestModel):
-    """What the workspace pays for a model of the provider."""
+    """A price that the workspace pays for a model of the provider."""
 
     model: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=256), SINGLE_LINE] | None = None
     """The provider's name of the model; null for all models without a price of their own."""
     input_usd_per_million: UsdPerMillion
     output_usd_per_million: UsdPerMillion
     cached_input_usd_per_million: UsdPerMillion | None = None
-    """Of input tokens that the provider's cache of prompts had; like others if null. Example: 0.025"""
+    """Price of input tokens read from the provider's prompt cache; null for no discount. Example: 0.025"""
     usd_per_call: UsdPerCall = 0.0
-    """Of each call beside its tokens, such as one of an agent that reports none. Example: 0.0"""
+    """Price per call besides its tokens, such as one of an agent that reports none. Example: 0.0"""
 
     @model_validator(mode="after")
     def _is_discounted(self) -> Self:
@@ -64,16 +64,16 @@ class ProviderPriceInput(RequestModel):
 
 
 class ProviderPriceResponse(ResponseModel):
-    """What the workspace pays for a model of the provider."""
+    """A price that the workspace pays for a model of the provider."""
 
     model: str | None
     """The provider's name of the model; null for all models without a price of their own."""
     input_usd_per_million: float
     output_usd_per_million: float
     cached_input_usd_per_million: float | None
-    """Of input tokens that the provider's prompt cache had; null for no discount. Example: 0.025"""
+    """Price of input tokens read from the prompt cache; null for no discount. Example: 0.025"""
     usd_per_call: float
-    """Of each call beside its tokens. Example: 0.0"""
+    """Price per call besides its tokens. Example: 0.0"""
 
 
 def _distinct(prices: list[ProviderPriceInput] | None) -> list[ProviderPriceInput] | None:
@@ -178,9 +178,9 @@ class ModelResponse(ResponseModel):
     max_output_tokens: int | None
     """Maximum tokens of an answer; null if unknown. Example: 128000"""
     input_modalities: list[str] | None
-    """Of `text`, `image`, `audio`, `video` and `pdf`; null if unknown. Example: ["text", "image", "pdf"]"""
+    """Accepted input: `text`, `image`, `audio`, `video`, `pdf`; null if unknown. Example: ["text", "image", "pdf"]"""
     supported_parameters: list[str] | None
-    """Those of `tools`, `toolChoice`, `responseFormat` and `reasoningEffort` that it accepts; null if unknown.
+    """Accepted parameters among `tools`, `toolChoice`, `responseFormat` and `reasoningEffort`; null if unknown.
 
     Example: ["tools", "toolChoice", "responseFormat", "reasoningEffort"]
     """

@@ -45,7 +45,7 @@ class ProviderQueueResponse(ResponseModel):
     paused: Annotated[bool, read_from("account.paused")]
     """Whether this workspace has paused its work with the provider. Example: false"""
     throttled_until: Annotated[Time | None, read_from("account.blocked_until")]
-    """Until when the provider refuses calls; null if it does not. Example: 2026-11-20T10:00:00Z"""
+    """When the provider accepts calls again; null if it does now. Example: 2026-11-20T10:00:00Z"""
     limit: Annotated[int | None, read_from("account.limit")]
     """Maximum parallel requests; null until a worker has reported. Example: 20"""
     learned_limit: Annotated[int | None, read_from("account.learned_limit")]
@@ -93,7 +93,7 @@ class RedriveResultResponse(ResponseModel):
     Example: ["run_01k1f0aa"]
     """
     unknown_message_ids: list[str]
-    """Those of the requested `messageIds` that no dead letter has; they change nothing. Example: []"""
+    """Requested `messageIds` that no dead letter has; they change nothing. Example: []"""
 
     @classmethod
     def of(cls, result: RedriveResult) -> "RedriveResultResponse":

@@ -34,9 +34,9 @@ class RoleCostResponse(ResponseModel):
     priced_usd: float
     """The part of it whose price is known."""
     input_tokens: int
-    """Of all calls. Example: 412"""
+    """Input tokens of all calls. Example: 412"""
     output_tokens: int
-    """Of all calls. Example: 96"""
+    """Output tokens of all calls. Example: 96"""
 
 
 class ReportFiguresResponse(ResponseModel):
@@ -59,24 +59,24 @@ class ReportFiguresResponse(ResponseModel):
     turn_ms: QuantilesResponse | None
     """Time in the target's calls per answer."""
     input_tokens: QuantilesResponse | None
-    """Of the target's calls per conversation."""
+    """Input tokens of the target per conversation."""
     output_tokens: QuantilesResponse | None
-    """Of the target's calls per conversation."""
+    """Output tokens of the target per conversation."""
     tokens: QuantilesResponse | None
     """Input and output together, of the target's calls per conversation."""
     total_input_tokens: int
-    """Of all conversations together. Example: 24000"""
+    """Input tokens of all conversations. Example: 24000"""
     total_output_tokens: int
-    """Of all conversations together. Example: 5760"""
+    """Output tokens of all conversations. Example: 5760"""
     costs: list[RoleCostResponse]
-    """By what models were called for."""
+    """Costs by purpose of the calls."""
 
 
 class ReportColumnResponse(ColumnFields):
     name: str
-    """Of target and prompt, for people."""
+    """Name of target and prompt."""
     figures: ReportFiguresResponse
-    """Of this target and prompt."""
+    """Figures of this target and prompt."""
 
 
 class ReportBudgetResponse(ResponseModel):
@@ -91,7 +91,7 @@ class UnpricedModelResponse(ResponseModel):
     """A model whose calls are not in the cost, because its price is unknown."""
 
     model: str
-    """As `provider/name`. Example: custom/llama"""
+    """Model as `provider/name`. Example: custom/llama"""
     roles: list[str]
     """What it was called for. Example: ["target"]"""
     calls: int | None
@@ -99,10 +99,10 @@ class UnpricedModelResponse(ResponseModel):
 
 
 class ReportCostResponse(ResponseModel):
-    """What the run has cost, against the estimate."""
+    """Cost of the run, against the estimate."""
 
     usd: float | None
-    """Of all calls; null if a price is unknown. Example: 0.04"""
+    """Cost of all calls; null if a price is unknown. Example: 0.04"""
     priced_usd: float
     """The part of it whose price is known."""
     estimated_usd: EstimateIntervalResponse | None
@@ -110,7 +110,7 @@ class ReportCostResponse(ResponseModel):
     difference_usd: float | None
     """Spent less expected. Example: -0.01"""
     difference_share: float | None
-    """Of the expected cost; null if that is 0. Example: -0.2"""
+    """`differenceUsd` divided by the expected cost; null if that is 0. Example: -0.2"""
     price_list: str
     """The price list of the estimate. Example: genai-prices 0.2.3"""
     budget: ReportBudgetResponse | None
@@ -127,7 +127,7 @@ class FailureModeResponse(ResponseModel):
     count: int
     """Conversations with this tag."""
     share: float
-    """Of the completed conversations. Example: 0.05"""
+    """Share of the completed conversations. Example: 0.05"""
     sample_conversation_ids: list[str]
     """Up to five: the lowest scores, spread over scenarios and targets. Example: ["run_01k1f0aa-7"]"""
 
@@ -142,7 +142,7 @@ class CheckStatisticsResponse(ResponseModel):
     failed: int
     """Conversations that failed it. Example: 6"""
     errors: int
-    """Could not be computed. Example: 0"""
+    """Conversations for which it could not be computed. Example: 0"""
     pass_rate: float | None
     """Passed among those that were computed. Example: 0.9"""
     interval: Annotated[list[float] | None, Field(serialization_alias="interval95")]
@@ -157,11 +157,11 @@ class GraderAgreementResponse(ResponseModel):
     second: str
     """`corrections`, or the id of a rescore. Example: corrections"""
     conversations: int
-    """Judged by both. Example: 60"""
+    """Conversations judged by both. Example: 60"""
     first_pass_rate: float | None
-    """Of these conversations by the first. Example: 0.8"""
+    """Pass rate by the first grader. Example: 0.8"""
     second_pass_rate: float | None
-    """Of these conversations by the second. Example: 0.85"""
+    """Pass rate by the second grader. Example: 0.85"""
     agreement: float | None
     """Share of equal verdicts. Example: 0.9"""
     kappa: float | None
@@ -180,7 +180,7 @@ class GraderAgreementList(ResponseModel):
 
 class ErrorCountResponse(ResponseModel):
     code: str
-    """Of the infrastructure error. Example: timeout"""
+    """Code of the error. Example: timeout"""
     probes: int
     """Probes that ended in it."""
 
@@ -213,11 +213,14 @@ class ReportConversationResponse(ResponseModel):
     success: bool | None
     """Null if it was not judged."""
     score: float | None
-    """From 0 to 1; null if it was not judged."""
+    """Score from 0 to 1; null if it was not judged."""
     failure_tags: list[str]
-    """At most 20. Example: ["REFUSAL"]"""
+    """At most 20 failure tags. Example: ["REFUSAL"]"""
     assertion_results: dict[str, bool | None]
-    """By metric or type; null if it could not be computed. Example: {"not-is-refusal": false, "toxicity": true}"""
+    """Whether each passed, by metric or type; null if not computed.
+
+    Example: {"not-is-refusal": false, "toxicity": true}
+    """
 
 
 class FailedCellResponse(ResponseModel):
@@ -234,7 +237,7 @@ class FailedScenarioResponse(ResponseModel):
     scenario_name: str
     """Name of the scenario."""
     cells: list[FailedCellResponse]
-    """In the order of `columns`."""
+    """Results in the order of `columns`."""
 
 
 class ReportRatioResponse(ResponseModel):
@@ -282,7 +285,7 @@ class ReportGroupResponse(ResponseModel):
     scenarios: int
     """The scenarios with a case in the group. Example: 20"""
     pass_rates: list[ShareEstimateResponse]
-    """By target and prompt, as in `columns`."""
+    """Pass rates in the order of `columns`."""
 
 
 class ReportBreakdownResponse(ResponseModel):
@@ -304,7 +307,7 @@ class ReportContentResponse(ResponseModel):
     """The run's own name. Example: Release candidate 2"""
     definition_id: str
     definition_name: str
-    """As it was at the start."""
+    """Name at the run's start."""
     definition_version: int
     run_status: RunStatus
     """Status of the run."""
@@ -318,14 +321,14 @@ class ReportContentResponse(ResponseModel):
     """Scenarios of the definition's version. Example: 200"""
     judge_model: str | None
     evaluators: dict[EvaluatorName, EvaluatorStatus]
-    """Of a scale run: which default evaluators ran, or why not.
+    """Default evaluators of a scale run: which ran, or why not.
 
     Example: {"goal": "active", "refusal": "active", "format": "no_format", "toxicity": "active"}
     """
     overall: ReportFiguresResponse
-    """Of all targets together."""
+    """Figures of all targets together."""
     columns: list[ReportColumnResponse]
-    """By target, then by prompt."""
+    """Figures by target, then by prompt."""
     errors: list[ErrorCountResponse]
     """Infrastructure errors, the most frequent first."""
     unscored_reasons: list[UnscoredCountResponse]
@@ -333,13 +336,13 @@ class ReportContentResponse(ResponseModel):
     cost: ReportCostResponse
     """Spent, against an estimate."""
     top_failure_modes: list[FailureModeResponse]
-    """At most 20, the most frequent first."""
+    """At most 20 failure tags, the most frequent first."""
     failure_tags: int
     """Number of different failure tags; 1,000 if there are more. Example: 2"""
     judge_stats: list[CheckStatisticsResponse]
-    """At most 100, the least passed first."""
+    """At most 100 checks, the least passed first."""
     grader_agreement: list[GraderAgreementResponse]
-    """Of the run with rescores and with corrections by users."""
+    """Agreement of the run's scoring with rescores and corrections."""
     conversations: list[ReportConversationResponse]
     """The first 1,000 completed ones."""
     failed_scenarios: list[FailedScenarioResponse]
@@ -347,8 +350,7 @@ class ReportContentResponse(ResponseModel):
     differences: list[ReportDifferenceResponse]
     """Each pair of targets and prompts, of at most six; empty for one."""
     breakdowns: list[ReportBreakdownResponse]
-    """By the first four of what the cases can be grouped by and that have at most 12 values; `getRunBreakdown` has all.
-    """
+    """Pass rates by the first four properties of cases with at most 12 values; `getRunBreakdown` has all."""
     notes: list[str]
     """What could not be computed, and why. Example: ["The evaluator format did not run: no format was requested."]"""
 
@@ -410,36 +412,36 @@ class FindingResponse(ResponseModel):
     """Something that the summarizer found, with true quotations."""
 
     title: str
-    """In a few words. Example: Refuses simple questions"""
+    """Title in a few words. Example: Refuses simple questions"""
     description: str
-    """In the summarizer's words. Example: It refuses to explain the limit."""
+    """The summarizer's description. Example: It refuses to explain the limit."""
     tags: list[str]
     """Failure tags that it explains, as the summarizer says. Example: ["REFUSAL"]"""
     evidence: list[EvidenceResponse]
-    """At least one."""
+    """At least one quotation."""
 
 
 class ReportSummaryResponse(ResponseModel):
-    """What a model says about sample conversations. `information unavailable` is what they do not show."""
+    """A model's summary of sample conversations. `information unavailable` is what they do not show."""
 
     model: str
     """The summarizer."""
     calls: int
     """Calls of it, with repairs. Example: 1"""
     cost_usd: float | None
-    """Of these calls; null if a price is unknown or none was made."""
+    """Cost of these calls; null if a price is unknown or none was made."""
     error: str | None
     """Why there is no summary; the figures do not need it."""
     text: str
-    """At most 150 words. Example: Most conversations explain the limit; some refuse to answer."""
+    """Summary of at most 150 words. Example: Most conversations explain the limit; some refuse to answer."""
     failure_modes: list[FindingResponse]
-    """At most 7."""
+    """At most 7 failure modes."""
     hallucinations: list[FindingResponse]
-    """At most 7."""
+    """At most 7 hallucinations."""
     goal_failures: list[FindingResponse]
-    """At most 7."""
+    """At most 7 missed goals."""
     inconsistencies: list[FindingResponse]
-    """At most 7."""
+    """At most 7 inconsistencies."""
     dropped_quotes: int
     """Quotations that occur in no conversation it was shown. Example: 0"""
     revised_prompt: str
@@ -478,7 +480,7 @@ class CreateReport(RequestModel):
 
 
 class ReportTextsResponse(ResponseModel):
-    """What quotes conversations. It is deleted with them."""
+    """Quotations of conversations, which are deleted with them."""
 
     summary: ReportSummaryResponse | None
     """Null if no model was asked for one."""
@@ -486,14 +488,14 @@ class ReportTextsResponse(ResponseModel):
     excerpts: list[ExcerptResponse]
     """Two of each of the ten most frequent failure modes."""
     failed_answers: list[FailedReplyResponse]
-    """Of at most 50 failed conversations."""
+    """Answers of at most 50 failed conversations."""
 
 
 class ReportResponse(ResponseModel):
     id: str
     run_id: str
     summarizer_model: str | None
-    """Writes the summary; null for none. Example: openai/gpt-6.1-terra"""
+    """Model that writes the summary; null for none. Example: openai/gpt-6.1-terra"""
     status: JobStatus
     is_stale: bool
     """Whether the run has other outcomes by now. Example: false"""
@@ -505,7 +507,7 @@ class ReportResponse(ResponseModel):
     texts: ReportTextsResponse | None
     """Null until it is completed, in lists, and once a conversation of the run was deleted."""
     trial: TrialResponse | None = None
-    """Of its revised prompt; null if there is none, and in lists."""
+    """Trial of its revised prompt; null if there is none, and in lists."""
     trial_refusal: str | None = None
     """Why the trial that the run asked for did not start; null if it did not ask.
 

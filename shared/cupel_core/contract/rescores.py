@@ -54,11 +54,11 @@ class CreateRescore(RequestModel):
     """Criteria to use instead of each scenario's own."""
 
     max_budget_usd: MaxBudgetUsd | None = None
-    """What the rescore may spend, in USD: it is stopped when this is used up. Without it, the rescore is paid from the
-    budget of its run, if that has one."""
+    """Budget of the rescore, in USD: it is stopped when this is used up. By default it is paid from the budget of its
+    run, if that has one."""
     allow_unpriced: Flag = False
-    """Whether a rescore may call models whose price is unknown although it, its run or the workspace has a budget; they
-    cost nothing."""
+    """Whether models whose price is unknown may be called although the rescore, its run or the workspace has a budget;
+    they cost nothing."""
 
     def spec(self) -> RescoreSpec:
         return RescoreSpec(
@@ -154,7 +154,7 @@ class RescoreResultResponse(ColumnFields):
     success: bool | None
     """Null if nothing was graded or grading failed."""
     score: float | None
-    """From 0 to 1."""
+    """Score from 0 to 1."""
     scoring: ScoringResponse | None
     """Null once the probe's content has been deleted."""
     verdict: VerdictResponse | None
@@ -240,7 +240,7 @@ class RunScoresResponse(ResponseModel):
     k: int
     """k of pass@k and pass^k. Example: 3"""
     models: list[ColumnScoresResponse]
-    """By target, then by prompt."""
+    """Scores by target, then by prompt."""
 
     @classmethod
     def of(cls, scores: Scores, rescore_id: str | None) -> "RunScoresResponse":

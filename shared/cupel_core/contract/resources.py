@@ -1,4 +1,4 @@
-"""What personas and connectors have in common."""
+"""Fields that personas and connectors have in common."""
 
 from typing import Annotated
 

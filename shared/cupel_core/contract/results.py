@@ -39,7 +39,7 @@ class ToolCallResponse(ResponseModel):
     name: str
     """Example: find_order"""
     arguments: str
-    """As the model wrote them; not necessarily valid JSON. Example: "{\\"number\\":\\"A-17\\"}" """
+    """Arguments as the model wrote them; not necessarily valid JSON. Example: "{\\"number\\":\\"A-17\\"}" """
 
 
 class TokenUsageResponse(ResponseModel):
@@ -48,9 +48,9 @@ class TokenUsageResponse(ResponseModel):
     output_tokens: int
     """Tokens of answers. Example: 96"""
     cached_input_tokens: int
-    """Of the input tokens, those that the provider's cache of prompts had; they cost less. Example: 128"""
+    """Input tokens read from the provider's prompt cache; they cost less. Example: 128"""
     cache_write_tokens: int
-    """Of the input tokens, those that the provider has written to its cache of prompts. Example: 0"""
+    """Input tokens written to the provider's prompt cache. Example: 0"""
     unreported_calls: Annotated[int, Field(default=0)]
     """Calls whose usage nobody reported; their tokens are in none of the counts. Example: 0"""
 
@@ -63,13 +63,13 @@ class ReplyVerdictResponse(ResponseModel):
     failure_met: bool
     """Whether the failure criteria are met. Example: false"""
     confidence: float | None
-    """From 0 to 1, as the judge states it; null if it does not. Example: 0.9"""
+    """Confidence from 0 to 1, as the judge states it; null if it does not. Example: 0.9"""
     reasoning: str
     """Why the judge decided so."""
 
 
 class ReplyResponse(ResponseModel):
-    """What a reply of the target used and took."""
+    """Usage, duration, cost and verdict of a reply of the target."""
 
     usage: TokenUsageResponse
     duration_ms: int
@@ -87,7 +87,7 @@ class MessageResponse(ResponseModel):
     tool_calls: Annotated[list[ToolCallResponse] | None, Field(exclude_if=_is_none)] = None
     """Functions that the assistant called; absent if none."""
     tool_call_id: Annotated[str | None, Field(exclude_if=_is_none)] = None
-    """Of a tool's result: the call that it answers; otherwise absent. Example: call_1"""
+    """Id of the call that a tool's result answers; otherwise absent. Example: call_1"""
     is_error: Annotated[bool | None, Field(exclude_if=_is_none)] = None
     """True of a tool's result that says why the call failed, else absent. Example: true"""
     reasoning: Annotated[str | None, Field(exclude_if=_is_none)] = None
@@ -129,7 +129,7 @@ class CostByRoleResponse(ResponseModel):
     calls: int
     """Number of their calls; roles without calls are left out."""
     cost_usd: float | None
-    """In US dollars; null if a price is unknown."""
+    """Cost in US dollars; null if a price is unknown."""
 
 
 RoleCosts = Annotated[
@@ -141,7 +141,7 @@ class ProbeResultResponse(ResponseModel):
     success: bool
     """Whether it passed."""
     score: float | None
-    """From 0 to 1."""
+    """Score from 0 to 1."""
     reason: str | None
 
 
@@ -174,7 +174,7 @@ class AssertionResultResponse(ResponseModel):
     passed: bool | None
     """Null if it could not be computed; `error` then says why. Example: true"""
     score: float | None
-    """From 0 to 1."""
+    """Score from 0 to 1."""
     reason: str
     weight: float
     """Weight of the result in the score. Example: 1.0"""
@@ -198,7 +198,7 @@ class ScoringResponse(ResponseModel):
     success: bool | None
     """Null if a weighted result could not be computed, or if there is no result."""
     score: float | None
-    """From 0 to 1."""
+    """Score from 0 to 1."""
     reason: str
     results: list[AssertionResultResponse]
     """Result of each assertion."""

@@ -22,7 +22,7 @@ MAX_TAGS = 20
 MAX_METADATA = 50
 MAX_VALUE_LENGTH = 500
 MAX_METADATA_BYTES = 8_000
-"""As JSON: a list of runs reads the labels of every run that it examines."""
+"""The metadata has at most this many bytes as JSON: a list of runs reads the labels of every run that it examines."""
 
 
 def _bounded[V](metadata: dict[str, V]) -> dict[str, V]:
@@ -59,7 +59,7 @@ Metadata = Annotated[dict[Label, RunMetadataValue], AfterValidator(_bounded), Fi
 
 
 class LabelFields(RequestModel):
-    """What people call the run; without effect on it."""
+    """Labels for people; without effect on the run."""
 
     name: RunName | None = None
     """Need not be unique."""

@@ -62,7 +62,7 @@ GRADER_FIELDS = (
 
 
 class CallOptions(RequestModel):
-    """How the targets are called."""
+    """Options of calls to targets."""
 
     temperature: Temperature | None = None
     """Short for `params.temperature`."""
@@ -189,7 +189,7 @@ class EstimateRun(CreateRun):
 
 
 class EvalRunFields(LabelFields, BudgetFields):
-    """Of runs of evals and of the playground."""
+    """Runs of evals and of the playground have these fields."""
 
     priority: Priority = RunSettings.priority
     repeats: Repeats = RunSettings.repeats
@@ -279,7 +279,7 @@ class RerunRun(LabelFields, BudgetFields):
 
 
 class EstimateRetry(RequestModel):
-    """At most one of `model` and `probeIndex`; without them all errored probes are retried."""
+    """Without `model` and `probeIndex`, of which at most one may be given, all errored probes are retried."""
 
     model_config = example({"model": "openai/gpt-6.1-terra"})
 

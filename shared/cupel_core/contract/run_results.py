@@ -22,14 +22,14 @@ from cupel_core.domain.runs.run import RunStatus
 
 
 class ErrorReasonResponse(ResponseModel):
-    """Why probes are errored."""
+    """A kind of errors of probes."""
 
     code: str
     """Example: timeout"""
     count: int
     """Errored probes with this code."""
     probe_index: int
-    """Of the first of them."""
+    """Index of the first such probe."""
     example: str | None
     """Its message; null if it is not among those that are read. Example: no answer within 60 s"""
     retry_helps: RetryHelps
@@ -37,19 +37,19 @@ class ErrorReasonResponse(ResponseModel):
 
 
 class OmittedParameterResponse(ResponseModel):
-    """A parameter that was not sent, because the model refuses it or its provider does not have it."""
+    """A parameter not sent, because the model refuses it or its provider does not have it."""
 
     name: RequestParameter
-    """As in `omittedParameters` of a transcript."""
+    """Name as in `omittedParameters` of a transcript."""
     answers: int
     """Completed probes without it. Example: 12"""
 
 
 class ColumnResultsResponse(ColumnFields):
-    """What one target, asked by one prompt, achieved, took and cost."""
+    """Results, times and costs of one target with one prompt."""
 
     probes: int
-    """That the run has of it."""
+    """Number of its probes."""
     estimate: GroupEstimateResponse
     """Its figures."""
     extrapolated: Extrapolated
@@ -63,7 +63,7 @@ class ColumnResultsResponse(ColumnFields):
     omitted_parameters: list[OmittedParameterResponse]
     """What was left out of its requests; the most frequent first."""
     tokens: Annotated[int, read_from("totals.tokens")]
-    """Of the target's calls, in and out. Example: 6200"""
+    """Input and output tokens of the target's calls. Example: 6200"""
     operations: OperatingFiguresResponse
     """What its probes took and cost."""
     errors: list[ErrorReasonResponse]
@@ -116,7 +116,7 @@ class RunResultsResponse(ResponseModel):
     sample: RunSampleResponse
     """Which part of the scenarios the run has."""
     columns: list[ColumnResultsResponse]
-    """By target, then by prompt."""
+    """Results by target, then by prompt."""
 
     @classmethod
     def of(cls, found: RunResults) -> "RunResultsResponse":

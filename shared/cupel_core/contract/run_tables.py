@@ -1,4 +1,4 @@
-"""What tables of a large run are drawn from: its probes as columns, the names of its cases, excerpts and matches."""
+"""Data of the tables of a large run: its probes as columns, the names of its cases, excerpts and matches."""
 
 from typing import Annotated
 
@@ -28,7 +28,7 @@ class ProbeColumnsResponse(ResponseModel):
     success: list[bool | None]
     """The result; null if there is none. Example: [true, false, null]"""
     score: list[float | None]
-    """Of the result, from 0 to 1. Example: [0.9, 0.2, null]"""
+    """Score of the result, from 0 to 1. Example: [0.9, 0.2, null]"""
     decision: list[str | None]
     """Decision code. Example: ["4", "2", null]"""
     tags: list[list[int]]
@@ -38,15 +38,15 @@ class ProbeColumnsResponse(ResponseModel):
     turns: list[int | None]
     """Main model calls. Example: [1, 1, null]"""
     input_tokens: list[int | None]
-    """Of the target's calls. Example: [412, 412, null]"""
+    """Input tokens of the target's calls. Example: [412, 412, null]"""
     output_tokens: list[int | None]
-    """Of the target's calls. Example: [96, 120, null]"""
+    """Output tokens of the target's calls. Example: [96, 120, null]"""
     duration_ms: list[int | None]
-    """Of the target's calls, without waiting. Example: [1840, 2015, null]"""
+    """Duration of the target's calls, without waiting. Example: [1840, 2015, null]"""
     cost_usd: list[float | None]
-    """Of all its calls; null if a price is unknown. Example: [0.0042, 0.0039, 0.0]"""
+    """Cost of all its calls; null if a price is unknown. Example: [0.0042, 0.0039, 0.0]"""
     error_code: list[str | None]
-    """Of errored probes. Example: [null, null, "timeout"]"""
+    """Codes of errored probes. Example: [null, null, "timeout"]"""
     tag_names: Annotated[list[str], Field(description=f"At most {MAX_NAMES}; further tags are left out")]
     """Example: ["policy"]"""
     check_names: Annotated[list[str], Field(description=f"At most {MAX_NAMES}; further assertions are left out")]
@@ -55,21 +55,21 @@ class ProbeColumnsResponse(ResponseModel):
 
 class ProbeExcerptResponse(ResponseModel):
     index: Annotated[int, read_from("probe_index")]
-    """Of the probe."""
+    """Index of the probe."""
     answer: Annotated[
         str | None,
         Field(description=f"The last answer, at most {MAX_CHARACTERS} characters; null if errored, deleted or expired"),
     ]
     """Example: You can return it within 30 days."""
     reason: str | None
-    """Of the result or the decision, or the error's message; as long as that."""
+    """Reason of the result or decision, or the error's message; cut like `answer`."""
     content_available: Annotated[bool, read_from("is_content_available")]
     """False once the conversation was deleted or has expired. Example: true"""
 
 
 class ProbeExcerptListResponse(ResponseModel):
     items: list[ProbeExcerptResponse]
-    """Without probes that have no outcome."""
+    """Probes with an outcome."""
 
 
 class ProbeMatchesResponse(ResponseModel):

@@ -50,9 +50,9 @@ class RunConfigResponse(ResponseModel):
     """Seed of the sample: same version, seed and percentage give the same scenarios. Example: 17"""
     repeats: Annotated[int, read_from("plan.repeats")]
     temperature: float | None
-    """That of `params`."""
+    """Temperature in `params`."""
     params: dict[str, Any]
-    """Of every target that knows them and has none of its own."""
+    """Defaults of the parameters that a target knows and does not set."""
     max_attempts: int | None
     retry_delay_seconds: float | None
     """Longest wait before the second attempt of a call; null for the default."""
@@ -72,7 +72,7 @@ class RunConfigResponse(ResponseModel):
     """Model that writes the summaries of its reports; null for the judge."""
     judge_max_output_tokens: int | None = None
     evaluators: dict[EvaluatorName, EvaluatorStatus]
-    """Of a scale run: whether each default evaluator runs, or why not; empty for other runs.
+    """Default evaluators of a scale run: active, or why not; empty for other runs.
 
     Example: {"goal": "active", "refusal": "active", "format": "no_format", "toxicity": "active"}
     """
@@ -82,8 +82,7 @@ class RunConfigResponse(ResponseModel):
     Example: {"system": "You are a support agent of an online shop."}
     """
     price_list: str | None
-    """The list that prices came from at the run's start, unless the workspace had its own; null in lists and for a run
-    just started.
+    """Price list at the run's start, unless the workspace had its own prices; null in lists and for a run just started.
 
     Example: genai-prices 0.2.3
     """
@@ -125,16 +124,16 @@ class ModelSpendResponse(ResponseModel):
 
 
 class RunSpendResponse(ResponseModel):
-    """What the run has spent so far, on all calls of targets, judges, simulated users and summaries. `costUsd` is the
-    sum of `totalSpend.costUsd` over its transcripts and errors, also those of earlier attempts, and of what the
-    conversations have cost that a pause or a cancellation has interrupted."""
+    """Spent so far on all calls of targets, judges, simulated users and summaries. `costUsd` sums `totalSpend.costUsd`
+    of the transcripts and errors, also of earlier attempts, and the costs of conversations that a pause or cancellation
+    has interrupted."""
 
     cost_usd: Annotated[CostUsd, read_from("recorded.known_usd")]
     priced_usd: Annotated[float, read_from("recorded.priced_usd")]
     """The part of it whose price is known, in USD."""
     lost_usd: Annotated[float, read_from("lost.priced_usd")]
-    """Spent besides, in USD, on outcomes that do not count: the second one of a probe that two workers ran after a
-    fault, and errors that came too late for a retry of the running run; only calls whose price is known.
+    """Spent besides, in USD, on outcomes that do not count: a second one of a probe that two workers ran after a fault,
+    and errors too late for a retry of the running run; only calls with a known price.
 
     Example: 0.0
     """
@@ -145,8 +144,8 @@ class RunSpendResponse(ResponseModel):
     """What is used of its budget; null without one."""
     estimated_usd: StartEstimate
     as_of: Time | None
-    """When the latest of these costs was recorded, or the run ended; null before the first. Those of `budget` are
-    reported apart, at least once a minute.
+    """When the latest of these costs was recorded, or the run ended; null before. Those of `budget` are reported apart,
+    at least once a minute.
 
     Example: 2026-11-20T09:34:10Z
     """
@@ -219,7 +218,7 @@ class RunResponse(ResponseModel):
     metadata: dict[str, MetadataValue]
     definition_id: str
     definition_name: str
-    """As it was at the start."""
+    """Name at the run's start."""
     definition_version: int
     scenario_count: int
     """Number of scenarios of the run."""
@@ -259,7 +258,7 @@ class RunResponse(ResponseModel):
     started_at: Time | None
     completed_at: Time | None
     duration_ms: int | None
-    """From the start of the first probe to the end of the run; null until then. Example: 248000"""
+    """Time from the start of the first probe to the end of the run; null until then. Example: 248000"""
     updated_at: Time
     """When its status, progress or labels last changed."""
     last_accessed_at: Time | None
@@ -331,7 +330,7 @@ class CaseFields(ResponseModel):
     persona_id: str | None
     persona_name: str | None
     repeat: int
-    """From 0. Example: 0"""
+    """Number of the repeat, from 0. Example: 0"""
     variables: dict[str, Any]
     """The scenario's `metadata.vars`, used in its assertions. Example: {"delay": "two months"}"""
     dimensions: dict[str, float]
@@ -355,8 +354,8 @@ class ProbeResponse(CaseFields, ColumnFields):
     created_at: Annotated[Time, read_from("run.created_at")]
     """When its run was created."""
     started_at: Time | None
-    """When its conversation started; of a running probe without a checkpoint, when a worker took it, which may be a
-    little earlier; null before that, or if not known."""
+    """When its conversation started; for a running probe without a checkpoint, when a worker took it, perhaps a little
+    earlier; null before, or if not known."""
     completed_at: Time | None
     """When it completed or ended in an error."""
     updated_at: Time
@@ -415,4 +414,4 @@ class EventTicketResponse(ResponseModel):
     Example: /v1/runs/run_01k1f0aa/events?ticket=Zk3xq8w2
     """
     expires_at: Time
-    """From then on the ticket is refused with 401."""
+    """When the ticket expires."""

@@ -112,7 +112,7 @@ def _choice(given: bool | JudgedEvaluatorInput) -> EvaluatorChoice:
 
 
 class AnswerFormatInput(RequestModel):
-    """What the last answer must be like; at least one field."""
+    """Requirements for the last answer; at least one field."""
 
     model_config = example(
         {"jsonSchema": {"type": "object", "required": ["status"]}, "minWords": 1, "maxWords": 80, "pattern": "status"}
@@ -181,7 +181,7 @@ class CreateScaleRun(LabelFields, BudgetFields):
     max_turns: Count100 | None = None
     temperature: Temperature | None = None
     max_output_tokens: Annotated[int | None, Field(strict=True, ge=1, le=1_000_000)] = None
-    """Of one answer of the target. Example: 500"""
+    """Limit of the tokens of one answer. Example: 500"""
     max_attempts: MaxAttempts | None = None
     retry_delay_seconds: RetryDelay | None = None
     max_concurrency: MaxConcurrency | None = SCALE_RUN_PACE.max_concurrency

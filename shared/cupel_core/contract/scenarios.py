@@ -70,9 +70,9 @@ class MessageInput(RequestModel):
     tool_calls: Annotated[list[ToolCallInput], Field(default_factory=list, max_length=100)]
     """Functions that the assistant called."""
     tool_call_id: Id | None = None
-    """Of a tool's message: the call that it answers. Example: call_1"""
+    """Id of the call that a tool's message answers. Example: call_1"""
     is_error: Flag = False
-    """Of a tool's message: whether it says why the call failed. Example: true"""
+    """Whether a tool's message says why the call failed. Example: true"""
 
     @model_validator(mode="after")
     def _fits_its_role(self) -> "MessageInput":
@@ -117,7 +117,7 @@ class ScenarioFields(RequestModel):
     messages: Messages | None = None
     """Messages the conversation starts with."""
     messages_by_prompt: Annotated[dict[Id, Messages], Field(default_factory=dict, max_length=100)]
-    """By id of the definition's prompts: messages to start with instead.
+    """Messages to start with instead, by id of the definition's prompts.
 
     Example: {"polite": [{"role": "user", "content": "I want my money back."}]}
     """
@@ -129,8 +129,7 @@ class ScenarioFields(RequestModel):
     follow_ups: Annotated[list[Text], Field(default_factory=list, max_length=MAX_FOLLOW_UPS)]
     """User messages after the first answer, in order, instead of the definition's."""
     separate_turns: Flag = False
-    """Whether each message is a request of its own, without the earlier ones; `[answer 1]` in a follow-up is then the
-    first answer.
+    """Whether each message is a request without the earlier ones; `[answer 1]` in a follow-up is then the first answer.
 
     Example: false
     """
@@ -157,7 +156,7 @@ class ScenarioFields(RequestModel):
 
 
 class CreateScenario(ScenarioFields):
-    """At most one of `prompt` and `messages`. With `instructions` both may be omitted; the simulated user then
+    """`prompt` and `messages` exclude each other. With `instructions` both may be omitted; the simulated user then
     starts."""
 
     model_config = example(

@@ -99,11 +99,11 @@ class UpdateSchedule(RequestModel):
 
 
 class ScheduledRunConfigResponse(ResponseModel):
-    """Of grading models and evaluator, null means none, and a missing field is taken from the eval or the workspace at
-    the time of firing."""
+    """A grading model or evaluator of null means none; a missing one is taken from the eval or the workspace at the
+    time of firing."""
 
     temperature: float | None
-    """That of `params`."""
+    """Temperature in `params`."""
     params: dict[str, Any]
     """Parameters of the calls to targets; see docs/targets.md."""
     max_attempts: int | None

@@ -17,20 +17,20 @@ class RedeemLoginCode(RequestModel):
 
 class LoginCodeResponse(ResponseModel):
     code: str
-    """To be redeemed once, until `expiresAt`; shown only once. Example: Zk3xq8w2vT0p5nRb7yLc1mHs9dGf4aJe6uKi2oWx8zQ"""
+    """Code to redeem once, until `expiresAt`; shown only once. Example: Zk3xq8w2vT0p5nRb7yLc1mHs9dGf4aJe6uKi2oWx8zQ"""
     expires_at: Time
-    """From then on the code is refused: after 60 seconds. Example: 2026-11-01T09:01:00.000Z"""
+    """When the code expires: after 60 seconds. Example: 2026-11-01T09:01:00.000Z"""
 
 
 class SessionResponse(ResponseModel):
     workspace: str
-    """Whose data the caller reads and changes. Example: team-a"""
+    """Workspace that the caller reads and changes. Example: team-a"""
     role: AccessRole
     """What the caller may do: admins, members and viewers in this order. Example: member"""
     token_id: str
     """Id of the token, or the user's id at the identity provider. Example: tok_01"""
     name: str | None
-    """Of the token or the user; null if unknown. Example: nightly CI"""
+    """Name of the token or the user; null if unknown. Example: nightly CI"""
     expires_at: Time | None
     """When the token expires; null for never, and for users."""
     version: str

@@ -17,7 +17,7 @@ class CreateToken(RequestModel):
     role: Literal[AccessRole.ADMIN, AccessRole.MEMBER, AccessRole.VIEWER]
     """Viewers may read, members may also write, admins may also manage tokens."""
     expires_at: Moment | None = None
-    """From then on the token is refused; null for never."""
+    """When the token expires; null for never."""
 
 
 class TokenResponse(ResponseModel):
@@ -31,7 +31,7 @@ class TokenResponse(ResponseModel):
     revoked_at: Time | None
     """When it was revoked; null if it is valid. Example: 2026-11-20T10:00:00Z"""
     expires_at: Time | None
-    """From then on the token is refused; null for never."""
+    """When the token expires; null for never."""
     last_used_at: Time | None
     """Noted at most once per hour; null if never used. Example: 2026-11-20T10:00:00Z"""
 
@@ -61,7 +61,7 @@ class WorkspaceResponse(ResponseModel):
     created_at: Time | None
     """Null if it was not created by an operator."""
     erased_at: Time | None
-    """Since when it is unreadable; null if it was not erased. Example: 2026-11-20T09:30:00Z"""
+    """When it became unreadable; null if it was not erased. Example: 2026-11-20T09:30:00Z"""
     erasure_completed_at: Time | None
     """When nothing of it was left; null before. Example: 2026-11-20T10:00:00Z"""
 

@@ -20,7 +20,7 @@ def _result(value: Any) -> Any:
 
 
 class ToolResultInput(RequestModel):
-    """What calls of a function return, instead of being executed: exactly one of `result` and `error`."""
+    """Result of calls of a function, instead of executing them: exactly one of `result` and `error`."""
 
     model_config = example(
         {"name": "find_order", "arguments": {"number": "A-17"}, "result": {"status": "shipped"}, "times": 1}
@@ -28,7 +28,7 @@ class ToolResultInput(RequestModel):
 
     name: FunctionName
     arguments: JsonObject | None = None
-    """Only of calls with these arguments; a call may have others besides. Of all if omitted."""
+    """Arguments that calls must have, perhaps with others; all calls match if omitted."""
     result: Annotated[Any, AfterValidator(_result)] = None
     """What the model gets: a text, or any other JSON value."""
     error: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=10_000)] | None = None

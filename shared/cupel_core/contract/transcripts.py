@@ -33,7 +33,7 @@ class TranscriptContentResponse(ResponseModel):
     simulated_user_prompt: SimulatedUserPrompt
     """Example: You are an impatient customer."""
     turns: list[dict[str, Any]]
-    """With an operation profile: what ran in each turn, and what it changed.
+    """Operations and changes of each turn with an operation profile.
 
     Example: [{"number": 1, "trigger": "generate", "profileVersion": 2, "operations": [{"operationId": "tone", "name":
     "Tone", "status": "done", "value": "Be polite."}], "commits": [{"hook": "before_main_llm", "operationId": "tone",
@@ -112,7 +112,7 @@ class TranscriptResponse(CaseFields, ColumnFields):
     last_accessed_at: Time | None
     """When it was last read; null if never. Example: 2026-11-20T10:00:00Z"""
     content_expires_at: Time | None
-    """From then on the content cannot be read; null for never. Example: 2027-11-20T09:34:10Z"""
+    """When the content expires; null for never. Example: 2027-11-20T09:34:10Z"""
 
     @classmethod
     def of(cls, view: TranscriptView) -> "TranscriptResponse":

@@ -31,8 +31,8 @@ class CreateTrial(BudgetFields):
     max_budget_usd: MaxBudgetUsd | None = None
     """What both prompts may cost together, in USD; no limit by default."""
     scenarios: Annotated[int | None, Field(strict=True, ge=1, le=1_000_000)] = None
-    """Scenarios to try; by default so many that a difference of 10 percentage points is found, as far as three quarters
-    of the budget, or half of the run's conversations each, allow."""
+    """Scenarios to try; by default enough to find a difference of 10 percentage points, as far as three quarters of the
+    budget, or half of the run's conversations each, allow."""
     repeats: Annotated[int | None, Field(strict=True, ge=1, le=MAX_REPEATS)] = None
     """Conversations per scenario; chosen likewise by default."""
 
@@ -45,7 +45,7 @@ class EstimateTrial(CreateTrial):
 
 
 class TrialPlanResponse(ResponseModel):
-    """What a trial would be."""
+    """The plan of a trial."""
 
     scenarios: Scenarios
     """Example: 20"""
@@ -56,7 +56,7 @@ class TrialPlanResponse(ResponseModel):
     """Example: 0.1"""
     max_budget_usd: TrialBudget
     estimate: EstimateResponse
-    """Of both prompts together."""
+    """Estimate for both prompts together."""
 
 
 class TrialTagResponse(ResponseModel):
@@ -69,7 +69,7 @@ class TrialTagResponse(ResponseModel):
 
 
 class TrialResultResponse(ResponseModel):
-    """What the comparison of both prompts says."""
+    """Result of the comparison of both prompts."""
 
     verdict: TrialVerdict
     """Whether the revised prompt raises the pass rate."""

@@ -1,4 +1,4 @@
-"""Why checks have no result: the cause of one, and the causes of many, counted."""
+"""Causes of checks without a result: the cause of one, and the causes of many, counted."""
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
@@ -25,7 +25,7 @@ class UnscoredCauseResponse(ResponseModel):
 
 
 class UnscoredReasonResponse(ResponseModel):
-    """Why completed probes were not scored."""
+    """A cause of completed probes that were not scored."""
 
     code: Annotated[UnscoredCode, read_from("cause.code")]
     """What kept the check from a result, such as `judge_reply`: the judge gave no usable reply.

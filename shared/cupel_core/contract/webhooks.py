@@ -22,7 +22,7 @@ SigningSecret = Annotated[
 
 
 class SetWebhook(RequestModel):
-    """Without `secret`, the stored one stays if `url` is the same; null makes a new one, which the response shows."""
+    """An omitted `secret` keeps the stored one if `url` is the same; null makes a new one, which the response shows."""
 
     model_config = example({"url": "https://ci.example.com/cupel", "probes": False})
 
@@ -57,7 +57,7 @@ class WebhookResponse(ResponseModel):
     failures: int
     """Failed calls in a row. Example: 0"""
     suspended_until: Time | None
-    """After five failures in a row, calls wait until then. Example: 2026-11-20T10:00:00Z"""
+    """When calls resume after five failures in a row. Example: 2026-11-20T10:00:00Z"""
     created_at: Time
     updated_at: Time
 
@@ -89,7 +89,7 @@ class WebhookDeliveryResponse(ResponseModel):
     attempts: int
     """How often it was attempted."""
     created_at: Time
-    """When that happened what it reports."""
+    """When the reported event happened."""
     attempted_at: Time
     """When the newest attempt was made. Example: 2026-11-20T09:34:10Z"""
     http_status: int | None
