@@ -34,13 +34,11 @@ class FieldDoc(NamedTuple):
 def docs_of(model: type) -> dict[str, FieldDoc]:
     """Return the docs of the fields of a class by their names; those of its bases, too, unless it declares the fields
     again."""
-    found: dict[str, FieldDoc] = {}
+    found: dict[str, FieldDoc | None] = {}
     for each in reversed(model.__mro__):
-        declared = vars(each).get("__annotations__", {})
-        if declared and each is not BaseModel:
-            own = _docs_in(each.__module__).get(each.__name__, {})
-            found = {name: doc for name, doc in found.items() if name not in declared} | own
-    return found
+        if each not in (object, BaseModel):
+            found |= _docs_in(each.__module__).get(each.__name__, {})
+    return {name: doc for name, doc in found.items() if doc is not None}
 
 
 def describe_fields(model: type[BaseModel], schema: dict[str, Any]) -> None:
@@ -68,17 +66,20 @@ def _value(text: str) -> Any:
 
 
 @cache
-def _docs_in(module: str) -> dict[str, dict[str, FieldDoc]]:
-    """Return the docs of the fields of the classes in a module, by the names of the classes."""
-    path = sys.modules[module].__file__
+def _docs_in(module: str) -> dict[str, dict[str, FieldDoc | None]]:
+    """Return the docs of the fields that the classes in a module declare, by the names of the classes; None for fields
+    without a docstring. The annotations of a class do not tell them: Python 3.14 makes these when they are read."""
+    path = getattr(sys.modules[module], "__file__", None)
     if path is None:
         return {}
     tree = ast.parse(Path(path).read_text(encoding="utf-8"))
     return {each.name: dict(_docs_below(each.body)) for each in tree.body if isinstance(each, ast.ClassDef)}
 
 
-def _docs_below(body: list[ast.stmt]) -> Iterator[tuple[str, FieldDoc]]:
-    for field, docstring in pairwise(body):
-        match field, docstring:
+def _docs_below(body: list[ast.stmt]) -> Iterator[tuple[str, FieldDoc | None]]:
+    for field, following in pairwise([*body, None]):
+        match field, following:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
                 yield name, parse(text)
+            case ast.AnnAssign(target=ast.Name(id=name)), _:
+                yield name, None

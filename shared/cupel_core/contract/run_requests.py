@@ -270,6 +270,8 @@ class RerunRun(LabelFields, BudgetFields):
             *(name for name in self.model_fields_set if getattr(self, name) is not None or name in _MAY_BE_NULL),
             *(name for name in self.config.model_fields_set if name != "params"),
         }
+        if "profile_id" in given:  # The version of the run's profile is not that of another one.
+            given.add("profile_version")
         return RerunSpec(
             run_id,
             targets_of(self.models, self.targets),

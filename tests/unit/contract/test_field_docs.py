@@ -45,6 +45,15 @@ def test_fields_of_bases_are_described_unless_the_class_declares_them_again() ->
     assert docs_of(HomeAddressInput) == {"floor": FieldDoc("Counted from the ground floor, which is 0", None)}
 
 
+def test_the_annotations_of_a_class_are_not_needed() -> None:
+    class Place:
+        """Python 3.14 makes the annotations of a class when they are read, and `vars` has none before."""
+
+    Place.__name__, Place.__module__ = "AddressInput", __name__
+    assert "__annotations__" not in vars(Place)
+    assert docs_of(Place) == docs_of(AddressInput)
+
+
 @pytest.mark.parametrize(
     ("docstring", "doc"),
     [
