@@ -11,7 +11,7 @@ from cupel_core.domain.resources.providers import ModelPrice, ProviderChanges
 
 _MAX_KEY_FILE_LENGTH = 8_192
 _KEY_FILES = (("client_email", "private_key"), ("appId", "password", "tenant"))
-"""What the keys of service accounts and the credentials of service principals have."""
+"""Fields of the keys of service accounts and of the credentials of service principals."""
 
 
 def _valid_key(secret: SecretStr) -> SecretStr:

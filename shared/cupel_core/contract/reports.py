@@ -418,7 +418,7 @@ class FindingResponse(ResponseModel):
     tags: list[str]
     """Failure tags that it explains, as the summarizer says. Example: ["REFUSAL"]"""
     evidence: list[EvidenceResponse]
-    """At least one quotation."""
+    """One quotation or more."""
 
 
 class ReportSummaryResponse(ResponseModel):
