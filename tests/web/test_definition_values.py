@@ -129,7 +129,7 @@ def test_a_prompt_has_parameters_by_fields(open_page: Open, client: Client) -> N
     review(page).get_by_role("button", name="Save").click()
     temperature = params.get_by_role("textbox", name="Temperature")
     expect(temperature).to_be_focused()
-    expect(temperature).to_have_accessible_description("must be at most 2")
+    expect(temperature).to_have_accessible_description("must be at most 2, not 3")
     expect(temperature).to_have_attribute("aria-invalid", "true")
     temperature.fill("0.5")
     save(page)
