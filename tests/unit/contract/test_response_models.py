@@ -1,12 +1,16 @@
 """Responses read the attributes of the values that they describe."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
 import pytest
 from pydantic import Field, ValidationError
 
+from cupel_core import contract
 from cupel_core.contract.common import ResponseModel, read_from
 
 
@@ -84,3 +88,24 @@ def test_a_response_is_read_again_from_its_json():
 
     assert written == '{"nanoUsd":5}'
     assert MoneyResponse.model_validate_json(written) == MoneyResponse(nano_usd=5)
+
+
+def _responses(model: type[ResponseModel] = ResponseModel) -> Iterator[type[ResponseModel]]:
+    for each in model.__subclasses__():
+        yield each
+        yield from _responses(each)
+
+
+def test_a_field_that_is_declared_again_is_read_from_the_same_attribute() -> None:
+    for module in iter_modules(contract.__path__):
+        import_module(f"{contract.__name__}.{module.name}")
+    declared_again = [
+        f"{model.__name__}.{name}"
+        for model in _responses()
+        if model.__module__.startswith(contract.__name__)
+        for base in model.__mro__[1:]
+        if issubclass(base, ResponseModel)
+        for name, field in base.model_fields.items()
+        if model.model_fields[name].validation_alias != field.validation_alias
+    ]
+    assert declared_again == []
