@@ -74,9 +74,9 @@ class CreateConnector(UpdateConnector):
 
 
 class ConnectorResponse(NamedResourceResponse):
-    id: str
+    id: Annotated[str, read_from("item.id")]
     """Example: con_01"""
-    name: str
+    name: Annotated[str, read_from("item.name")]
     """Example: Support agent"""
     type: Annotated[ConnectorType, read_from("item.type")]
     """Protocol of the agent."""

@@ -61,9 +61,9 @@ class CreatePersona(UpdatePersona):
 
 
 class PersonaResponse(NamedResourceResponse):
-    id: str
+    id: Annotated[str, read_from("item.id")]
     """Example: per_01"""
-    name: str
+    name: Annotated[str, read_from("item.name")]
     """Example: Impatient customer"""
     description: Annotated[str | None, read_from("item.description")]
     system_prompt: Annotated[str | None, read_from("item.system_prompt")]
