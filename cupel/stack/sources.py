@@ -19,7 +19,7 @@ PACKAGED = Path(__file__).parent / "packaged"
 _CORE = Path(cupel_core.__file__).parent
 _PACKAGE = Path(__file__).parents[2]
 
-_CORE_FILES = ("cupel_core/**/*.py", "cupel_core/interfaces/graphql/*.graphql", "cupel_core/interfaces/mcp_*.json")
+_CORE_FILES = ("cupel_core/**/*.py", "cupel_core/interfaces/graphql/*.graphql", "cupel_core/interfaces/*.json*")
 _DEPLOYED = (
     "template.yaml",
     "uv.lock",

@@ -102,7 +102,8 @@ def _unbounded(schema: dict[str, Any]) -> Iterator[str]:
     kind = schema.get("type")
     if kind == "string" and not {"enum", "const"} & schema.keys() and "maxLength" not in schema:
         yield "a text without maxLength"
-    has_range = len({"minimum", "exclusiveMinimum"} & schema.keys()) == 1 and "maximum" in schema
+    bounds = ({"minimum", "exclusiveMinimum"}, {"maximum", "exclusiveMaximum"})
+    has_range = all(len(each & schema.keys()) == 1 for each in bounds)
     if kind in ("integer", "number") and not has_range:
         yield "a number without a range"
     if kind == "array":

@@ -16,8 +16,8 @@ from cupel_core.interfaces.mcp.search import search
 from cupel_core.interfaces.mcp.selection import check_paths, fields_of
 from cupel_core.interfaces.routes import ROUTES, load
 
-_MAX_KB = 20
-"""The longest description of an operation has 18 KB."""
+_MAX_KB = 28
+"""The longest description of an operation has 24 KB."""
 _DESCRIBED_DEPTH = 2
 _MAX_RESULT_BYTES = 16_000
 _MAX_NAME_LENGTH = 100
