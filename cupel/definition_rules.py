@@ -74,8 +74,6 @@ def scenario_problems(item: Section, field: str, *, allow_code: bool = False) ->
 
 _BRACES = re.compile(r"\{\{\s*([^\W\d_][\w \-]{0,99})[^{}]*\}\}")
 _MAX_SHOWN = 60
-MAX_FIT_PROBLEMS = 20
-"""This limits the reported problems, most of which have one cause."""
 
 
 def fit_problems(document: Section) -> Iterator[RefusedField]:

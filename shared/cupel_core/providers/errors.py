@@ -186,10 +186,6 @@ class ErrorDetail(NamedTuple):
     retry_after_seconds: float | None = None
 
 
-def error_code_for_status(status: int, detail: ErrorDetail) -> ProbeErrorCode:
-    return refusal_error(status, detail).code
-
-
 def refusal_error(
     status: int,
     detail: ErrorDetail,

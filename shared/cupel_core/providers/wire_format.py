@@ -6,8 +6,6 @@ from dataclasses import field
 from typing import NamedTuple, Protocol, Self
 
 import orjson
-from pydantic import ConfigDict
-from pydantic.alias_generators import to_camel
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.base.deferred_models import DeferredModel
@@ -30,12 +28,6 @@ class WireRequest:
 
 class WireModel(DeferredModel):
     """Part of a provider's message. Its validator is made with the first that arrives."""
-
-
-class CamelModel(WireModel):
-    """Part of a message of a provider that writes its fields in camelCase."""
-
-    model_config = ConfigDict(alias_generator=to_camel)
 
 
 class HttpWireFormat(Protocol):

@@ -37,10 +37,6 @@ class CaseTrials(NamedTuple):
         return PairedValues(_mean(self.baseline), _mean(self.comparison))
 
     @property
-    def is_single(self) -> bool:
-        return [trials.n for trials in (*self.baseline, *self.comparison)] == [1, 1]
-
-    @property
     def error_variance(self) -> float | None:
         """Return the variance of the difference from the repeats; None unless each side has one column with several."""
         if len(self.baseline) != 1 or len(self.comparison) != 1:

@@ -240,10 +240,6 @@ class Usage:
         )
 
     @property
-    def uses_cache(self) -> bool:
-        return bool(self.cached_input_tokens or self.cache_write_tokens)
-
-    @property
     def total(self) -> int:
         return self.input_tokens + self.output_tokens
 

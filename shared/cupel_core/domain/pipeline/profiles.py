@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.codec import JsonName, decode
 from cupel_core.domain.pipeline.artifacts import ArtifactUsage, PromptPlace
-from cupel_core.domain.pipeline.operations import EffectType, Hook, OperationKind, ProfileOperation
+from cupel_core.domain.pipeline.operations import EffectType, OperationKind, ProfileOperation
 
 MAX_OPERATIONS = 40
 MAX_EFFECTS = 10
@@ -52,9 +52,6 @@ class Pipeline:
     def by_id(self) -> Mapping[str, ProfileOperation]:
         """Return the operations by id; the first of two operations with one id counts."""
         return {operation.id: operation for operation in reversed(self.operations)}
-
-    def in_hook(self, hook: Hook) -> tuple[ProfileOperation, ...]:
-        return tuple(operation for operation in self.operations if hook in operation.hooks)
 
     def depends(self, operation: ProfileOperation, other_id: str) -> bool:
         return other_id in self.dependencies(operation)

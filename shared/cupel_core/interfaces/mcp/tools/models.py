@@ -15,7 +15,6 @@ from cupel_core.interfaces.mcp.registry import tool
 from cupel_core.interfaces.mcp.request import ToolRequest
 from cupel_core.interfaces.mcp.results import indexed_entries, list_result
 
-_MAX_DEAD_LETTERS = 10
 ProviderName = Annotated[str, Field(strict=True, min_length=1, max_length=100)]
 
 

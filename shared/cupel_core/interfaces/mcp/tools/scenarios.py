@@ -20,7 +20,6 @@ from cupel_core.interfaces.mcp.registry import tool
 from cupel_core.interfaces.mcp.request import ToolRequest
 from cupel_core.interfaces.mcp.results import list_result
 
-_MAX_ANCESTORS = 20
 _PREVIEW_LENGTH = 200
 _MAX_DIMENSIONS = 100
 
