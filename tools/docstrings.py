@@ -1,9 +1,8 @@
 """`python -m tools.docstrings`: refuse docstrings that are fragments instead of sentences.
 
-A fragment begins with a word such as `Of` or `What` and has no main clause: "Of the last report." The docstring of a
-field may also be a clause such as "Whether the run has ended." The file `docstring_fragments.json` beside this module
-has the number of fragments of each source file that has any. The check fails if a file has more than that, or fewer, so
-that the numbers only fall; `--update` writes lower numbers.
+A fragment begins with a word such as `Of` or `What` and has no main clause: "Of the last report." The file
+`docstring_fragments.json` beside this module has the number of fragments of each source file that has any. The check
+fails if a file has more than that, or fewer, so that the numbers only fall; `--update` writes lower numbers.
 """
 
 import argparse
@@ -12,7 +11,6 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,8 +22,6 @@ _CONJUNCTIONS = "That Those What Which Where When While Whose How Why Whether If
 _PREPOSITIONS = "Of With Without As By For From To In On At After Before Until Since Than Beside Below Above Between"
 _OTHERS = "Also Not Only Else And Or But Perhaps Otherwise Likewise"
 HEADLESS = frozenset(f"{_CONJUNCTIONS} {_PREPOSITIONS} {_OTHERS}".split())
-FIELD_CLAUSE = re.compile(r"(Whether|When|Where|Why|How|What|Which|Whose|At most|Only|Not)\b")
-"""The beginnings of clauses that describe a field well, such as "Whether the run has ended"."""
 _AUXILIARIES = "is are was were has have had does do did can cannot could may might must shall should will would"
 _AUXILIARY = re.compile(rf"\b({_AUXILIARIES.replace(' ', '|')})\b")
 _VERB = re.compile(rf"{_AUXILIARY.pattern}|\b[a-z]+(?<!ss)(?<!us)(?<!is)s\b")
@@ -36,20 +32,17 @@ class Docstring(NamedTuple):
     path: Path
     line: int
     text: str
-    of_field: bool
-    """Whether the docstring stands below an annotated field in the body of a class."""
 
 
-def is_fragment(text: str, of_field: bool = False) -> bool:
+def is_fragment(text: str) -> bool:
     """Return whether a docstring begins with a word of `HEADLESS` and its first sentence has no main clause.
 
-    The docstring of a field may be a clause that begins as `FIELD_CLAUSE` says. Otherwise the main clause stands behind
-    a comma, as in "After a crash, the run goes on", or has a second verb after a clause with `What` or `Which`, as in
-    "What was paid is stored".
+    The main clause stands behind a comma, as in "After a crash, the run goes on", or has a second verb after a clause
+    with `What` or `Which`, as in "What was paid is stored".
     """
     sentence = re.split(r"(?<=[.:;])\s", " ".join(text.split()))[0]
     first = re.match(r"[A-Za-z]+", sentence)
-    if first is None or first[0] not in HEADLESS or (of_field and FIELD_CLAUSE.match(sentence)):
+    if first is None or first[0] not in HEADLESS:
         return False
     _, comma, after = sentence.partition(", ")
     has_main_clause = bool(comma and _VERB.search(after))
@@ -60,15 +53,9 @@ def is_fragment(text: str, of_field: bool = False) -> bool:
 
 def docstrings_of(path: Path) -> Iterator[Docstring]:
     """Yield the docstrings of a module, its classes and functions, and of attributes: strings that stand alone."""
-    tree = ast.parse(path.read_text(), str(path))
-    of_fields = {id(each) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for each in _below_fields(node)}
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(path.read_text(), str(path))):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            yield Docstring(path, node.lineno, node.value.value, id(node) in of_fields)
-
-
-def _below_fields(node: ast.ClassDef) -> Iterator[ast.stmt]:
-    return (below for field, below in pairwise(node.body) if isinstance(field, ast.AnnAssign))
+            yield Docstring(path, node.lineno, node.value.value)
 
 
 def fragments() -> dict[str, list[Docstring]]:
@@ -76,7 +63,7 @@ def fragments() -> dict[str, list[Docstring]]:
     found = {}
     for source in SOURCES:
         for path in sorted((ROOT / source).rglob("*.py")):
-            if own := [each for each in docstrings_of(path) if is_fragment(each.text, each.of_field)]:
+            if own := [each for each in docstrings_of(path) if is_fragment(each.text)]:
                 found[str(path.relative_to(ROOT))] = own
     return found
 

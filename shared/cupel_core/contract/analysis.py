@@ -195,13 +195,13 @@ class ColumnAnalysisResponse(ColumnFields):
     unscored: int
     """Completed probes of which a weighted assertion could not be computed."""
     operations: OperatingFiguresResponse
-    """What its probes took and cost."""
+    """Time and cost of its probes."""
     win_rates: list[WinRateResponse]
     """Empty unless the decision has `favors`."""
     consistency: float | None
     """1 if repeats never differ, 0 if as much as they can; null without repeats. Example: 0.875"""
     is_outlier: bool
-    """Whether the others agree clearly better without it. Example: true"""
+    """True if the others agree clearly better without it. Example: true"""
     outlier_cause: OutlierCause | None
     """`noise` if its own repeats differ more than the others'; null if it is no outlier. Example: opinion"""
     unscored_reasons: UnscoredReasons
@@ -358,9 +358,9 @@ class VariabilityResponse(ResponseModel):
     """Variability of the repeats."""
 
     most: list[VariableScenarioResponse]
-    """At most 100, the most variable first."""
+    """The most variable scenarios first; at most 100."""
     least: list[VariableScenarioResponse]
-    """At most 100, the least variable first."""
+    """The least variable scenarios first; at most 100."""
 
 
 class AnalysisCautionResponse(ResponseModel):
@@ -395,7 +395,7 @@ class RunSampleResponse(ResponseModel):
     seed: int
     """Seed of the sample."""
     is_drawn: bool
-    """Whether they are a random sample; otherwise all, or those that an eval names. Example: true"""
+    """True for a random sample, false for all or those that an eval names. Example: true"""
     probes_to_add: int
     """Probes of an expansion to all scenarios; roughly, if personas differ. Example: 648"""
     note: str | None
@@ -410,7 +410,7 @@ class AnalysisFigures(ResponseModel):
     scenario_count: int
     """Scenarios of the run."""
     sample: RunSampleResponse
-    """Which part of the scenarios the run has."""
+    """Part of the scenarios that the run has."""
     overall: GroupEstimateResponse
     """Estimate over all targets together."""
     overall_extrapolated: Extrapolated
@@ -421,11 +421,11 @@ class AnalysisFigures(ResponseModel):
     dimensions: list[DimensionAnalysisResponse]
     """The strongest first."""
     contested: list[ContestedScenarioResponse]
-    """At most 100, the most contested first."""
+    """The most contested scenarios first; at most 100."""
     variability: VariabilityResponse | None
     """Null without repeats."""
     insights: list[InsightResponse]
-    """At most 12 findings in words."""
+    """Findings in words; at most 12."""
     cautions: list[AnalysisCautionResponse]
     """Cautions about the figures."""
 
@@ -490,25 +490,25 @@ class AnalysisSummaryResponse(ResponseModel):
     """Null while it is being computed."""
     run_id: str
     kind: AnalysisKind
-    """Which analysis."""
+    """Kind of analysis."""
     rescore_id: str | None
     """Rescore that was analyzed; null for the run's own scoring."""
     status: AnalysisStatus | None
     """Null while it is being computed; `GET …/analysis` tells when it is there."""
     algorithm_version: str | None
-    """How the figures were computed. Example: basic-3"""
+    """Version of the computation. Example: basic-3"""
     inputs_hash: str | None
     """Equal for equal outcomes; null if the analysis failed. Example: 9f86d081884c7d65"""
     created_at: Time | None
-    """When it was computed."""
+    """Time of the computation."""
     is_current: bool
-    """Whether it is the newest of its kind. Example: true"""
+    """True if it is the newest of its kind. Example: true"""
     is_stale: bool
-    """Whether computing it now would give other figures. Example: false"""
+    """True if computing it now would give other figures. Example: false"""
     stale_reason: StaleReason | None
     """`inputs`: outcomes changed, `algorithm`: another build computed it, `requested`: by force."""
     failure: FailureResponse | None
-    """Why it failed; null if it did not."""
+    """Cause of the failure; null without one."""
     job_id: str | None = None
     """Job that computes it, in the response that says so; null otherwise. Example: job_cmp_5d41402abc4b2a76b9719d91"""
 

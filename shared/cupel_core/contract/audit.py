@@ -13,7 +13,7 @@ class AuditRecordResponse(ResponseModel):
     request_id: str
     """Id in the header `apigw-requestid` and the logs."""
     at: Time
-    """When it was responded to. Example: 2026-11-20T09:30:00Z"""
+    """Time of the response. Example: 2026-11-20T09:30:00Z"""
     token_id: Annotated[str, read_from("caller.token_id")]
     """The id of the API token, or the subject (`sub`) of a JWT. Example: tok_01"""
     user_name: Annotated[str | None, read_from("caller.user_name")]
@@ -29,7 +29,7 @@ class AuditRecordResponse(ResponseModel):
     created_ids: list[str] | None
     """The definitions that an import has created; null for other operations. Example: ["def_01"]"""
     deleted_ids: list[str] | None
-    """What a bulk deletion has deleted; null for other operations. Example: ["run_01k1f0aa", "run_01k1f0ab"]"""
+    """Ids that a bulk deletion deleted; null for other operations. Example: ["run_01k1f0aa", "run_01k1f0ab"]"""
 
 
 class AuditPage(ResponseModel):

@@ -26,7 +26,7 @@ class GroupableFieldResponse(ResponseModel):
     name: str
     """`persona`, a dimension, a field of the scenarios' metadata or a variable. Example: language"""
     values: int
-    """How many different values the cases have. Example: 3"""
+    """Number of different values among the cases. Example: 3"""
 
 
 class GroupColumnResponse(ColumnFields):
@@ -79,7 +79,7 @@ class BreakdownResponse(ResponseModel):
     rescore_id: str | None
     """The rescore whose results count; null: the run's own scoring."""
     by: str | None
-    """What the cases are grouped by; null if it was not asked for. Example: language"""
+    """Name of the field that groups the cases; null if not requested. Example: language"""
     fields: Annotated[
         list[GroupableFieldResponse],
         Field(description=f"At most {MAX_FIELDS} fields with 2 to {MAX_GROUPS} values, the persona first"),

@@ -29,7 +29,7 @@ MaxBudgetUsd = Annotated[
 
 class RoleSpendResponse(ResponseModel):
     role: ModelRole
-    """What the models were called for. Example: judge"""
+    """Role of the called models. Example: judge"""
     usd: float
     """Amount in USD. Example: 0.6"""
 
@@ -68,9 +68,9 @@ class BudgetFields(RequestModel):
     """Budget of a run to be started."""
 
     max_budget_usd: MaxBudgetUsd | None = None
-    """What the run may spend, in USD; it is paused when this is used up. No limit by default."""
+    """Spending limit in USD; the run is paused when it is used up. No limit by default."""
     allow_unpriced: Flag = False
-    """Whether a run with a budget may call models whose price is unknown; they cost nothing."""
+    """True if a run with a budget may call models whose price is unknown; they cost nothing."""
     confirmed_usd: ConfirmedUsd | None = None
     """Expected cost that you agree to. Required if the estimate exceeds `maxBudgetUsd`; a start with a higher estimate
     than agreed is refused."""
@@ -82,7 +82,7 @@ class UpdateRunBudget(RequestModel):
     max_budget_usd: MaxBudgetUsd
     """Example: 10.0"""
     resume: Flag = True
-    """Whether the run resumes if it is paused because of its budget. Example: true"""
+    """True if the run resumes if it is paused because of its budget. Example: true"""
 
 
 class BudgetLeaseResponse(ResponseModel):
@@ -92,7 +92,7 @@ class BudgetLeaseResponse(ResponseModel):
     uncertain_usd: UncertainUsd
     reserved_usd: ReservedUsd
     expires_at: Time
-    """When it expires unless the worker reports before."""
+    """Expiry unless the worker reports before."""
 
     @classmethod
     def of(cls, lease: BudgetLease) -> Self:
@@ -138,7 +138,7 @@ class BudgetUseResponse(ResponseModel):
 
 class OwnBudgetResponse(ResponseModel):
     max_budget_usd: float
-    """What it may spend, in USD."""
+    """Spending limit in USD."""
     spent_usd: SpentUsd
     uncertain_usd: UncertainUsd
     reserved_usd: ReservedUsd
@@ -156,19 +156,19 @@ class RunBudgetResponse(ResponseModel):
     uncertain_usd: Annotated[UncertainUsd, read_from("account.uncertain_usd")]
     reserved_usd: Annotated[ReservedUsd, read_from("account.reserved_usd")]
     available_usd: float
-    """What probes may still draw; negative after the limit was lowered below what is used. Example: 1.4"""
+    """Amount that probes may still draw; negative after the limit was lowered. Example: 1.4"""
     by_role: RoleSpends
     leases: list[BudgetLeaseResponse]
     """Leases of active workers."""
     guarantee: Annotated[BudgetGuarantee, read_from("budget.guarantee")]
-    """What may exceed the budget: nothing, calls in flight or unpriced calls; as at the start."""
+    """Possible excess over the budget: none, calls in flight or unpriced calls; as at the start."""
     unlimited_targets: Annotated[list[str], read_from("budget.unlimited_targets")]
     """Targets without `maxOutputTokens`, whose calls in flight may cost more than was set aside.
 
     Example: ["openai/gpt-6.1-terra"]
     """
     shortage: str | None
-    """Why the run cannot continue; null while it can.
+    """Reason why the run cannot continue; null while it can.
 
     Example: its budget of $5 is used up, and the next call needs $0.010000 more; raise maxBudgetUsd
     """

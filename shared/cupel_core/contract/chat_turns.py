@@ -34,7 +34,7 @@ class StartTurn(RequestModel):
     model_config = example({"content": "I want my money back.", "clientRequestId": "5c0f9e1a"})
 
     trigger: Trigger = Trigger.GENERATE
-    """Whether a new or the last message is answered. Example: generate"""
+    """Answer to a new message, or another to the last one. Example: generate"""
     content: MessageText | None = None
     """The user's message; with `generate` only."""
     branch_id: Id | None = None
@@ -70,7 +70,7 @@ class TurnProfileResponse(ResponseModel):
     version: int
     """Version number, from 1. Example: 2"""
     enabled: bool
-    """Whether its operations run. Example: true"""
+    """True if its operations run. Example: true"""
     session_id: str
     """The profile's when the turn was accepted. Example: session_01"""
 
@@ -81,7 +81,7 @@ class TurnFailureResponse(ResponseModel):
     error_code: Annotated[str, read_from("code")]
     """Kind of error; see docs/pipeline.md. Example: timeout"""
     error_message: Annotated[str, read_from("message")]
-    """What went wrong. Example: no response within 60 s"""
+    """Description of the error. Example: no response within 60 s"""
 
 
 class TurnSummaryResponse(ResponseModel):
@@ -96,7 +96,7 @@ class TurnSummaryResponse(ResponseModel):
     user_message_id: Annotated[str, read_from("head.user_message_id")]
     """The message that it answers. Example: ex_01k1f0aa.user"""
     trigger: Annotated[Trigger, read_from("head.trigger")]
-    """Whether a new or the last message is answered. Example: generate"""
+    """Answer to a new message, or another to the last one. Example: generate"""
     initiator: Annotated[str, read_from("head.initiator")]
     """The id of the token that asked for it. Example: tok_01k1f0aa"""
     client_request_id: Annotated[str | None, read_from("head.client_request_id")]
@@ -111,11 +111,11 @@ class TurnSummaryResponse(ResponseModel):
     status: TurnStatus
     """`queued`, `running`, `done`, `failed` or `aborted`. Example: failed"""
     phase: TurnPhase
-    """Where it stands. Example: finished"""
+    """Current phase of the turn. Example: finished"""
     failed_type: FailedType | None
-    """Where it failed: before the main call, in it, or after it; null unless it did. Example: before_barrier"""
+    """Part that failed: before the main call, the call, or after it; null otherwise. Example: before_barrier"""
     failed_details: Annotated[TurnFailureResponse | None, read_from("failure")]
-    """Why it failed; null unless it did.
+    """Cause of the failure; null without one.
 
     Example: {"operationId": "tone", "errorCode": "timeout", "errorMessage": "no response within 60 s"}
     """
@@ -124,11 +124,11 @@ class TurnSummaryResponse(ResponseModel):
     created_at: Annotated[Time, read_from("head.created_at")]
     """Example: 2026-11-20T09:30:00Z"""
     started_at: Time | None
-    """When a worker began; null until then. Example: 2026-11-20T09:30:00Z"""
+    """Time at which a worker began; null before. Example: 2026-11-20T09:30:00Z"""
     finished_at: Time | None
-    """When it ended; null until then. Example: 2026-11-20T09:30:00Z"""
+    """Time of the end; null before. Example: 2026-11-20T09:30:00Z"""
     deadline_at: Annotated[Time, read_from("head.deadline_at")]
-    """When it is aborted if it is not over. Example: 2026-11-20T09:32:00Z"""
+    """Time at which it is aborted unless it is over. Example: 2026-11-20T09:32:00Z"""
     duration_ms: int | None
     """Time from its acceptance to its end. Example: 1200"""
 
@@ -169,19 +169,19 @@ class TurnResponse(TurnSummaryResponse):
     Example: [{"operationId": "notes", "reason": "trigger_mismatch"}]
     """
     operations: list[dict[str, Any]]
-    """How each operation has ended; see docs/chats.md.
+    """Result of each operation; see docs/chats.md.
 
     Example: [{"operationId": "tone", "name": "Tone", "hook": "before_main_llm", "status": "error"}]
     """
     main: dict[str, Any]
     """The main call; empty until the turn is over. Example: {"performed": false, "model": "openai/gpt-6.1-terra"}"""
     commits: list[dict[str, Any]]
-    """What became of each effect.
+    """Result of each effect.
 
     Example: [{"hook": "before_main_llm", "operationId": "tone", "effectIndex": 0, "status": "applied"}]
     """
     artifacts: TurnArtifactsResponse | None
-    """What it has written; null until it is over with an answer.
+    """Artifacts it wrote; null until it ends with an answer.
 
     Example: {"persisted": [{"tag": "summary", "version": 2}], "runOnly": [{"tag": "tone", "bytes": 16, "sha256":
     "8b74e70c3ac2a4b3b2d0b1c4a0e2cf3f1f7f0a3ea33f2f0f2a8dcd9a8e3f5b61"}]}
@@ -245,9 +245,9 @@ class TurnEventResponse(ResponseModel):
     seq: int
     """Number of the event, from 1. Example: 2"""
     type: TurnEventType
-    """What has happened. Example: turn.phase_changed"""
+    """Kind of event. Example: turn.phase_changed"""
     ts: Annotated[Time, read_from("at")]
-    """When it happened. Example: 2026-11-20T09:30:00Z"""
+    """Time of the event. Example: 2026-11-20T09:30:00Z"""
     turn_id: str
     """The turn. Example: turn_01k1f0aa"""
     chat_id: str
@@ -259,9 +259,9 @@ class TurnEventResponse(ResponseModel):
     user_message_id: str
     """The message that is answered. Example: ex_01k1f0aa.user"""
     trigger: Trigger
-    """Whether a new or the last message is answered. Example: generate"""
+    """Answer to a new message, or another to the last one. Example: generate"""
     data: dict[str, Any]
-    """What the event reports; its fields depend on `type`. Example: {"phase": "main_llm"}"""
+    """Content of the event; its fields depend on `type`. Example: {"phase": "main_llm"}"""
 
     @classmethod
     def of(cls, chat_id: str, turn: ChatTurn, event: TurnEvent) -> "TurnEventResponse":
@@ -277,7 +277,7 @@ class TurnTextResponse(ResponseModel):
     offset: int
     """Characters of this attempt before it. Example: 18"""
     text: str
-    """What was written. Example: within 30 days."""
+    """Piece of text. Example: within 30 days."""
 
 
 class TurnEventList(ResponseModel):
@@ -286,14 +286,14 @@ class TurnEventList(ResponseModel):
     "chatId": "chat_01k1f0aa", "branchId": "br_01k1f0aa", "exchangeId": "ex_01k1f0aa", "userMessageId":
     "ex_01k1f0aa.user", "trigger": "generate", "data": {"phase": "main_llm"}}]"""
     text: Annotated[TurnTextResponse | None, read_from("delta")]
-    """What the main call has written since; null once the turn is over.
+    """New text of the main call; null once the turn is over.
 
     Example: {"attempt": 1, "offset": 18, "text": "within 30 days."}
     """
     status: TurnStatus
     """Example: running"""
     phase: TurnPhase
-    """Where the turn stands. Example: main_llm"""
+    """Current phase of the turn. Example: main_llm"""
 
     @classmethod
     def of(cls, chat_id: str, turn: ChatTurn, feed: Feed) -> "TurnEventList":
@@ -312,15 +312,15 @@ class BranchArtifactResponse(ResponseModel):
     tag: str
     """Templates read the value as `art.<tag>.value`. Example: summary"""
     title: str | None
-    """What people call it. Example: What was said so far"""
+    """Name for people. Example: What was said so far"""
     value: Any
     """The newest value. Example: The customer wants a refund."""
     format: ArtifactFormat
     """`text`, `markdown` or `json`. Example: text"""
     usage: ArtifactUsage
-    """What it is for: prompts, people, both, or operations alone (`internal`). Example: prompt+ui"""
+    """Purpose: prompts, people, both, or operations alone (`internal`). Example: prompt+ui"""
     semantics: str | None
-    """How it may be shown; a word of the profile's author. Example: state"""
+    """Hint for showing it; a word of the profile's author. Example: state"""
     version: int
     """How many values it had, with this one. Example: 2"""
     operation_id: str
@@ -332,7 +332,7 @@ class BranchArtifactResponse(ResponseModel):
     history: list[Any]
     """Earlier values, oldest first. Example: ["A customer writes."]"""
     updated_at: Annotated[Time, read_from("written_at")]
-    """When the turn began that has written the value. Example: 2026-11-20T09:30:00Z"""
+    """Start of the turn that wrote the value. Example: 2026-11-20T09:30:00Z"""
 
     @classmethod
     def of(cls, tag: str, artifact: StoredArtifact) -> "BranchArtifactResponse":
@@ -354,6 +354,6 @@ class BranchSessionResponse(ResponseModel):
     session_id: Annotated[str, read_from("profile_session_id")]
     """Session of the profile. Example: 01k1f0aa"""
     created_at: Time | None
-    """When the turn began that stored its first artifact; null without one. Example: 2026-11-20T09:30:00Z"""
+    """Start of the turn that stored its first artifact; null without one. Example: 2026-11-20T09:30:00Z"""
     tags: list[str]
     """Tags of the artifacts that later turns begin with. Example: ["summary"]"""

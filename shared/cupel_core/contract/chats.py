@@ -80,7 +80,7 @@ class ChatTargetResponse(ResponseModel):
 
 class _ChatFields(RequestModel):
     title: RunName | None = None
-    """What people call it."""
+    """Name for people."""
     target: ChatTargetInput | None = None
     """Model or connector that answers.
 
@@ -91,7 +91,7 @@ class _ChatFields(RequestModel):
     profile_id: Id | None = None
     """Operation profile of its turns."""
     history_limit: HistoryLimit | None = DEFAULT_HISTORY_LIMIT
-    """How many earlier exchanges are part of a prompt. Example: 50"""
+    """Number of earlier exchanges in a prompt. Example: 50"""
     metadata: Metadata | None = None
     """Data without effect on the chat. Example: {"team": "search"}"""
 
@@ -130,7 +130,7 @@ class ChatResponse(ResponseModel):
     id: str
     """Example: chat_01k1f0aa"""
     title: Annotated[str | None, read_from("settings.title")]
-    """What people call it. Example: Refund policy"""
+    """Name for people. Example: Refund policy"""
     opening: str | None
     """The beginning of its first message; null before it. Example: Within how many days may I return it?"""
     target: Annotated[ChatTargetResponse, read_from("settings.parsed_target")]
@@ -144,13 +144,13 @@ class ChatResponse(ResponseModel):
     profile_id: Annotated[str | None, read_from("settings.profile_id")]
     """Example: prof_01"""
     history_limit: Annotated[int, read_from("settings.history_limit")]
-    """How many earlier exchanges are part of a prompt. Example: 50"""
+    """Number of earlier exchanges in a prompt. Example: 50"""
     metadata: Annotated[dict[str, Any], read_from("settings.metadata")]
     """Your own data about the chat, without effect on it. Example: {}"""
     active_branch_id: str
     """The branch that turns go to by default. Example: br_01k1f0aa"""
     branch_count: int
-    """How many branches it has. Example: 1"""
+    """Number of branches. Example: 1"""
     created_by: str
     """The id of the token that created it. Example: tok_01k1f0aa"""
     created_at: Time
@@ -158,7 +158,7 @@ class ChatResponse(ResponseModel):
     updated_at: Time
     """Example: 2026-11-20T09:30:00Z"""
     expires_at: Time | None
-    """When it is erased unless it is used before; null if never. Example: 2027-11-20T09:30:00Z"""
+    """Time of its erasure unless it is used before; null if never. Example: 2027-11-20T09:30:00Z"""
 
 
 class ChatPage(ResponseModel):
@@ -177,7 +177,7 @@ class CreateBranch(RequestModel):
     model_config = example({"name": "Shorter answers", "afterExchangeId": "ex_01k1f0aa", "includeAnswer": False})
 
     name: Label | None = None
-    """What people call it; its id if omitted."""
+    """Name for people; its id if omitted."""
     from_branch_id: Id | None = None
     """The active branch if omitted. Example: br_01k1f0aa"""
     after_exchange_id: Id | None = None
@@ -185,14 +185,14 @@ class CreateBranch(RequestModel):
     include_answer: Flag = True
     """False leaves out the answers of that exchange, to have another one generated."""
     artifacts: Literal["carry", "fresh"] = "carry"
-    """Whether the fork has the artifacts that operations have stored up to there. Example: carry"""
+    """Artifacts of the fork: those stored up to there, or none. Example: carry"""
 
 
 class UpdateBranch(RequestModel):
     model_config = example({"name": "Shorter answers"})
 
     name: Label
-    """What people call it."""
+    """Name for people."""
 
 
 class BranchResponse(ResponseModel):
@@ -231,7 +231,7 @@ class UpdateMessage(RequestModel):
     selected: Annotated[int | None, Field(strict=True, ge=1)] = None
     """The number of a variant. Example: 1"""
     hidden: Flag | None = None
-    """Whether the message is left out of later prompts. Example: false"""
+    """True if the message is left out of later prompts. Example: false"""
     revision: Revision = None
     """Example: 3"""
 
@@ -252,7 +252,7 @@ class VariantResponse(ResponseModel):
     content: str
     """The text. Example: You can return it within 30 days."""
     status: VariantStatus
-    """Whether the call that wrote it was answered to its end. Example: done"""
+    """Completeness of the answer that wrote it. Example: done"""
     based_on: int | None
     """The variant that was edited or rewritten. Example: 1"""
     branch_id: str
@@ -269,7 +269,7 @@ class VariantResponse(ResponseModel):
     cost_usd: float | None
     """Cost of the main call; null if it is unknown, or there was none. Example: 2e-05"""
     annotations: list[Any]
-    """What operations have stored beside it. Example: []"""
+    """Values that operations stored beside it. Example: []"""
     created_at: Time
     """Example: 2026-11-20T09:30:00Z"""
 
@@ -291,11 +291,11 @@ class ChatMessageResponse(VariantResponse):
     role: str
     """`user` or `assistant`. Example: assistant"""
     variant_count: int
-    """How many wordings it has. Example: 2"""
+    """Number of wordings. Example: 2"""
     hidden: bool
-    """Whether later prompts leave it out. Example: false"""
+    """True if later prompts leave it out. Example: false"""
     deleted: bool
-    """Whether it was taken out of the branch. Example: false"""
+    """True if it was taken out of the branch. Example: false"""
 
     @classmethod
     def of_shown(cls, message: ShownMessage) -> "ChatMessageResponse":

@@ -30,7 +30,7 @@ class CommonFields:
     completed: Any
     """Example: 58"""
     completed_at: Any
-    """When it ended; null until then. Example: 2026-11-20T09:34:10Z"""
+    """Time of the end; null before. Example: 2026-11-20T09:34:10Z"""
     config: Any
     """Settings; what is omitted is inherited. Example: {"model": "support-agent"}"""
     confirmed_usd: Any
@@ -42,7 +42,7 @@ class CommonFields:
     count: Any
     """Example: 2"""
     created_at: Any
-    """When it was created. Example: 2026-11-20T09:30:00Z"""
+    """Time of creation. Example: 2026-11-20T09:30:00Z"""
     definition_id: Any
     """Id of the definition. Example: def_01"""
     definition_name: Any
@@ -52,7 +52,7 @@ class CommonFields:
     description: Any
     """Description for people to read. Example: Writes short messages and wants an answer at once."""
     detail: Any
-    """What is wrong, for people to read. Example: No such run"""
+    """Explanation of the problem for people. Example: No such run"""
     difference: Any
     """Example: 0.42"""
     dimensions: Any
@@ -65,9 +65,9 @@ class CommonFields:
     Example: openai/text-embedding-3-small
     """
     enabled: Any
-    """Whether it is in use. Example: true"""
+    """True if it is in use. Example: true"""
     error: Any
-    """Why it failed; null if it did not. Example: 401 Unauthorized"""
+    """Cause of the failure; null without one. Example: 401 Unauthorized"""
     errored: Any
     """Example: 2"""
     errors: Any
@@ -83,7 +83,7 @@ class CommonFields:
     expires_at: Any
     """Example: 2027-01-01T00:00:00Z"""
     failure: Any
-    """Why it failed; null if it did not."""
+    """Cause of the failure; null without one."""
     failure_criteria: Any
     """Example: The agent promises a refund after the limit."""
     folder: Any
@@ -95,7 +95,7 @@ class CommonFields:
     height: Any
     """Example: 480"""
     hypothesis: Any
-    """What the experiment is to show."""
+    """Claim that the experiment tests."""
     id: Any
     """Unique id; ids of later things sort after those of earlier ones. Example: run_01k1f0aa"""
     index: Any
@@ -136,7 +136,7 @@ class CommonFields:
     mean: Any
     """Example: 0.9"""
     message: Any
-    """What happened, for people to read. Example: the provider answered 429: rate limit reached"""
+    """Explanation for people. Example: the provider answered 429: rate limit reached"""
     messages: Any
     """The messages, in order."""
     metadata: Any
@@ -152,7 +152,7 @@ class CommonFields:
     next_cursor: Any
     """Cursor of the next page; null on the last one. Example: eyJrIjoicnVuXzAxazFmMGFhIn0"""
     operations: Any
-    """What runs before and after the main call; see docs/pipeline.md."""
+    """Operations before and after the main call; see docs/pipeline.md."""
     output_usd_per_million: Any
     """Price of a million output tokens in USD; null if unknown. Example: 2.0"""
     p: Any
@@ -180,7 +180,7 @@ class CommonFields:
     profile_version: Any
     """Example: 2"""
     progress: Any
-    """How much is done."""
+    """Completed part."""
     prompt_id: Any
     """Example: polite"""
     provider: Any
@@ -188,11 +188,11 @@ class CommonFields:
     raw_response: Any
     """Example: "{\\"successMet\\": true, \\"failureMet\\": false}" """
     reason: Any
-    """Why, in a sentence; null if there is none. Example: The agent explains the 30-day limit."""
+    """Reason in a sentence; null without one. Example: The agent explains the 30-day limit."""
     reasoning: Any
     """Example: The agent explains the 30-day limit."""
     repeats: Any
-    """How often each case is run. Example: 3"""
+    """Number of runs of each case. Example: 3"""
     request_id: Any
     """Example: JKfFAhvroAMEPtA="""
     rescore_id: Any
@@ -218,7 +218,7 @@ class CommonFields:
     size: Any
     """Example: 48211"""
     spend: Any
-    """What the calls cost."""
+    """Cost of the calls."""
     spent_usd: Any
     """Example: 3.0"""
     stagger_ms: Any
@@ -226,7 +226,7 @@ class CommonFields:
     standard_error: Any
     """Example: 0.04"""
     started_at: Any
-    """When it started; null until then. Example: 2026-11-20T09:30:02Z"""
+    """Time of the start; null before. Example: 2026-11-20T09:30:02Z"""
     status: Any
     """Current status. Example: 404"""
     strict_variables: Any
@@ -248,7 +248,7 @@ class CommonFields:
     target_id: Any
     """Example: sober"""
     targets: Any
-    """What the probes talk to; see docs/targets.md."""
+    """Models and agents under test; see docs/targets.md."""
     temperature: Any
     """Sampling temperature; null for the provider's default. Example: 0.7"""
     text: Any
@@ -264,7 +264,7 @@ class CommonFields:
     unscored: Any
     """Example: 0"""
     updated_at: Any
-    """When it last changed. Example: 2026-11-20T09:34:10Z"""
+    """Time of the last change. Example: 2026-11-20T09:34:10Z"""
     url: Any
     """Example: https://ci.example.com/cupel"""
     usage: Any

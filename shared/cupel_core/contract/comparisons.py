@@ -104,9 +104,9 @@ class CreateComparison(RequestModel):
     model_config = example({"baseline": {"runId": "run_01k1f0aa"}, "comparison": {"runId": "run_01k1f0ab"}})
 
     baseline: SideInput
-    """What is compared with."""
+    """Side that the other is compared with."""
     comparison: SideInput
-    """What is compared with the baseline."""
+    """Side that is compared with the baseline."""
     metric: Metric | None = None
     """Null: DECISION if both sides have decisions, else PASS_RATE, which omits errors; PASS_RATE_ERRORS_FAIL counts
     them as failures."""
@@ -140,7 +140,7 @@ class CautionResponse(ResponseModel):
     code: str
     """A stable name, such as SMALL_SAMPLE. Example: MODERATE_SAMPLE"""
     message: str
-    """What it means, for people to read. Example: Fewer than 30 scenarios: small differences cannot be detected."""
+    """Meaning, for people. Example: Fewer than 30 scenarios: small differences cannot be detected."""
 
 
 class DistributionShiftResponse(ResponseModel):
@@ -251,7 +251,7 @@ class ComparisonRowResponse(ResponseModel):
     comparison: list[ComparedColumnResponse]
     """Columns of the comparison side."""
     is_substituted: bool
-    """Whether the sides have different targets or prompts. Example: false"""
+    """True if the sides have different targets or prompts. Example: false"""
     verdict: ComparisonVerdict
     sentence: str
     """The verdict in words, with its figures.
@@ -307,18 +307,18 @@ class ComparisonRowResponse(ResponseModel):
     distribution: DistributionShiftResponse
     """Decisions of either side."""
     operations: OperatingDifferencesResponse
-    """What the sides' probes took and cost; described, not tested."""
+    """Time and cost of both sides' probes; described, not tested."""
     cost_ratio: UsageRatioResponse
-    """What the target's calls cost."""
+    """Cost of the target's calls."""
     time_ratio: UsageRatioResponse
-    """How long the target's calls took."""
+    """Duration of the target's calls."""
     cautions: list[CautionResponse]
-    """What to bear in mind when reading the figures."""
+    """Limits of the figures."""
 
 
 class RunChangeResponse(ResponseModel):
     aspect: str
-    """What differs: a stable name, such as `prompt` or `params`. Example: judgeModel"""
+    """Stable name of the difference, such as `prompt` or `params`. Example: judgeModel"""
     summary: str
     """The difference in a sentence. Example: Judge: openai/gpt-6.1-terra → anthropic/claude-sonnet-5-5."""
     baseline: Any
@@ -326,7 +326,7 @@ class RunChangeResponse(ResponseModel):
     comparison: Any
     """Value of the comparison side, if it has one. Example: anthropic/claude-sonnet-5-5"""
     is_cause: bool
-    """Whether it can explain a difference of the figures. Example: true"""
+    """True if it can explain a difference of the figures. Example: true"""
 
 
 class WhatChangedResponse(ResponseModel):
@@ -354,7 +354,7 @@ class ComparisonFiguresResponse(ResponseModel):
     margin: float
     """Smaller differences do not matter. Example: 0.25"""
     matched_by: MatchedBy
-    """How scenarios of the two sides were matched."""
+    """Property by which scenarios of the sides were matched."""
     common_scenarios: int
     """Scenarios of both sides. Example: 20"""
     only_baseline: int
@@ -378,9 +378,9 @@ class ComparisonSummaryResponse(ResponseModel):
     """Example: cmp_5d41402abc4b2a76b9719d91"""
     status: JobStatus
     baseline: Annotated[ComparisonSideResponse, read_from("spec.baseline")]
-    """What it is compared with."""
+    """Side that the other is compared with."""
     comparison: Annotated[ComparisonSideResponse, read_from("spec.comparison")]
-    """What is compared with the baseline."""
+    """Side that is compared with the baseline."""
     experiment_id: Annotated[str | None, read_from("spec.experiment_id")]
     verdict: ComparisonVerdict | None
     """Verdict on all pairs together; null until it is completed."""
@@ -400,7 +400,7 @@ class RunComparisonResponse(ComparisonSummaryResponse):
     job_id: str
     """The job that computes it. Example: job_cmp_5d41402abc4b2a76b9719d91"""
     is_stale: bool
-    """Whether a run has other results by now; comparing again gives another comparison. Example: false"""
+    """True if a run has other results by now; comparing again gives another comparison. Example: false"""
     figures: ComparisonFiguresResponse | None
     """Null until it is completed."""
 

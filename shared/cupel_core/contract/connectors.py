@@ -93,10 +93,10 @@ class ConnectorPage(ResponseModel):
 
 class ConnectorTestResultResponse(ResponseModel):
     ok: bool
-    """Whether the agent replied. Example: true"""
+    """True if the agent replied. Example: true"""
     latency_ms: int
     """Time to the reply in milliseconds. Example: 620"""
     reply: str | None
-    """What the agent replied; null if it did not. Example: You can return it within 30 days."""
+    """Reply of the agent; null without one. Example: You can return it within 30 days."""
     error: str | None
-    """Why the agent did not reply."""
+    """Reason why the agent did not reply."""

@@ -72,7 +72,7 @@ class ContentPartInput(RequestModel):
     """The file itself, as `data:image/png;base64,…`. Example: data:image/gif;base64,R0lGODlhAQABAAAAADs="""
     name: FileName | None = None
     detail: ImageDetail | None = None
-    """How closely OpenAI's models look at an image. Example: high"""
+    """Level of detail at which OpenAI's models look at an image. Example: high"""
     media_type: str | None = None
     """Ignored; accepted as in a response. Example: image/png"""
     size: int | None = None
@@ -115,7 +115,7 @@ class ContentPartResponse(ResponseModel):
     name: Annotated[str | None, Field(exclude_if=_is_none)] = None
     """Name of the file. Example: cat.png"""
     detail: Annotated[ImageDetail | None, Field(exclude_if=_is_none)] = None
-    """How closely OpenAI's models look at an image. Example: high"""
+    """Level of detail at which OpenAI's models look at an image. Example: high"""
     media_type: Annotated[MediaType | None, Field(exclude_if=_is_none)] = None
     """Example: image/png"""
     size: Annotated[int | None, Field(exclude_if=_is_none)] = None

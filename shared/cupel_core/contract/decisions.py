@@ -25,7 +25,7 @@ class ReadDecisionResponse(ResponseModel):
     code: str | None
     """`1` to `5`, or `other`; null if the pattern does not match, and with an error. Example: "4" """
     error: str | None
-    """Why it could not be read within the limits of time and memory."""
+    """Limit of time or memory that reading it exceeded."""
 
 
 class DecisionsResponse(ResponseModel):

@@ -29,7 +29,7 @@ class NarrativeFactResponse(ResponseModel):
     id: str
     """Unique in this analysis. Example: alpha"""
     label: str
-    """What it is. Example: Krippendorff's alpha of all targets"""
+    """Meaning of the figure. Example: Krippendorff's alpha of all targets"""
     value: float
     """The figure. Example: -0.3142"""
     interval: Interval95
@@ -41,7 +41,7 @@ class NarrativeFindingResponse(ResponseModel):
     """A section says what the figures show about one topic."""
 
     topic: NarrativeTopic
-    """What it is about. Example: agreement"""
+    """Subject of the finding. Example: agreement"""
     text: str
     """`information unavailable` if the figures say nothing about it.
 
@@ -55,9 +55,9 @@ class DroppedFindingResponse(ResponseModel):
     """A finding whose citations did not hold."""
 
     topic: NarrativeTopic
-    """What it is about. Example: interactions"""
+    """Subject of the finding. Example: interactions"""
     reason: str
-    """What did not hold. Example: says 0.3, which it does not cite"""
+    """Check that the finding failed. Example: says 0.3, which it does not cite"""
 
 
 class NarrativeResponse(ResponseModel):
@@ -68,9 +68,9 @@ class NarrativeResponse(ResponseModel):
     findings: list[NarrativeFindingResponse]
     """One of each topic."""
     limitations: list[str]
-    """At most five. Example: ["12 scenarios: slopes are called significant too often"]"""
+    """Limits of the findings; at most five. Example: ["12 scenarios: slopes are called significant too often"]"""
     next_steps: list[str]
-    """At most three. Example: ["Read what sim/contrarian answers to the most unusual scenarios."]"""
+    """Suggestions; at most three. Example: ["Read what sim/contrarian answers to the most unusual scenarios."]"""
     facts: list[NarrativeFactResponse]
     """All that is cited."""
     dropped: list[DroppedFindingResponse]
@@ -82,7 +82,7 @@ class NarrativeResponse(ResponseModel):
     cost_usd: float | None
     """Cost of these calls; null without any, or if a price is unknown."""
     error: str | None
-    """Why the model's sentences are missing; rules wrote all of them."""
+    """Reason why rules wrote all sentences instead of the model."""
 
 
 class DeepAnalysisColumn(ColumnFields):
@@ -98,7 +98,7 @@ class UnavailablePartResponse(ResponseModel):
     part: DeepPart
     """Field that is null. Example: interactions"""
     reason: str
-    """What it needs. Example: needs at least 2 dimensions in which the scores of the scenarios vary"""
+    """Data that the part needs. Example: needs at least 2 dimensions in which the scores of the scenarios vary"""
 
 
 class DeepCautionResponse(ResponseModel):
@@ -131,15 +131,15 @@ class DeepAnalysisFigures(ResponseModel):
     outlier_scenarios: OutlierScenariosResponse | None
     """Scenarios unlike the others."""
     design: DesignCheckResponse | None
-    """Whether dimensions vary independently."""
+    """Independence of the dimensions."""
     effects: DimensionEffectsResponse | None
     """Regressions on all dimensions together."""
     interactions: DimensionInteractionsResponse | None
     """Interactions of pairs of dimensions."""
     variance: VarianceSharesResponse | None
-    """Where differences come from."""
+    """Sources of the differences."""
     unavailable: list[UnavailablePartResponse]
-    """Why parts are null."""
+    """Reasons for parts that are null."""
     cautions: list[DeepCautionResponse]
     """Cautions about the figures."""
     narrative: NarrativeResponse
@@ -166,6 +166,6 @@ class DeepAnalysisResponse(AnalysisSummaryResponse):
     """A deep analysis with its figures."""
 
     algorithm_version: str | None
-    """How the figures were computed. Example: deep-4"""
+    """Version of the computation. Example: deep-4"""
     figures: DeepAnalysisFigures | None
     """Null if the analysis failed."""

@@ -26,7 +26,7 @@ class DimensionInflationResponse(ResponseModel):
     factor: float | None
     """Variance inflation factor; null if others determine it. Example: 1.0"""
     is_collinear: bool
-    """Whether the factor is 5 or more. Example: false"""
+    """True if the factor is 5 or more. Example: false"""
 
 
 class DesignCheckResponse(ResponseModel):
@@ -129,7 +129,7 @@ class DimensionInteractionsResponse(ResponseModel):
     tested: int
     """Pairs of dimensions, over all targets. Example: 3"""
     largest: list[DimensionInteractionResponse]
-    """At most 10, by what they explain."""
+    """The 10 that explain most."""
 
 
 class VarianceSharesResponse(ResponseModel):

@@ -37,13 +37,13 @@ class PrincipalComponentResponse(ResponseModel):
     chance_share: float
     """Share that shuffled answers exceed in one of 20 cases. Example: 0.6545"""
     is_above_chance: bool
-    """Whether it and those before it explain more than chance. Example: true"""
+    """True if it and those before it explain more than chance. Example: true"""
     coordinates: list[float]
     """Coordinates of the targets, in the order of `columns`. Example: [-2.0242, -7.3597, 9.3839]"""
     loadings: list[ScenarioLoadingResponse]
     """The 20 largest, by their absolute value."""
     dimensions: list[LoadingCorrelationResponse]
-    """What goes with the loadings."""
+    """Correlations of the loadings with dimensions."""
 
     @classmethod
     def of(cls, found: Component, scenarios: Sequence[ScenarioRow]) -> Self:
@@ -66,7 +66,7 @@ class PrincipalComponentsResponse(ResponseModel):
     above_chance: int
     """Leading components that explain more than chance. Example: 1"""
     components: list[PrincipalComponentResponse]
-    """At most 5, the largest first."""
+    """The largest components first; at most 5."""
 
     @classmethod
     def of(cls, found: Components, scenarios: Sequence[ScenarioRow]) -> Self:
@@ -99,9 +99,9 @@ class OmittedIndicatorResponse(ResponseModel):
     """An indicator that could not be used."""
 
     indicator: OutlierIndicator
-    """Which one. Example: forest"""
+    """Name of the indicator. Example: forest"""
     reason: str
-    """Why. Example: needs at least 8 targets"""
+    """Reason for the omission. Example: needs at least 8 targets"""
 
 
 class OutlierTargetsResponse(ResponseModel):

@@ -46,7 +46,7 @@ class DecisionRule(RequestModel):
     pattern: Annotated[str | None, Field(strict=True)] = None
     """A regular expression; its first group is the decision code. Example: Decision: ([1-5])"""
     rubric: LongText | None = None
-    """What the judge decides by. Example: 1 = refused, 5 = granted"""
+    """Instructions of the judge. Example: 1 = refused, 5 = granted"""
     judge_model: Annotated[str | None, Field(strict=True, max_length=256)] = None
     """Model id as `provider/name`."""
     favors: FavoredDimensions | None = None
@@ -124,9 +124,9 @@ class DefinitionContent(RequestModel):
     params: ModelParametersInput | None = None
     """Defaults for the targets of runs that know them."""
     tool_results: ToolResults | None = None
-    """What calls of tools return in every scenario, after the scenario's own."""
+    """Results of tool calls in every scenario, after the scenario's own."""
     decision: DecisionRule | None = None
-    """How a decision code is read from a transcript."""
+    """Rule that reads a decision code from a transcript."""
     assertions: Assertions | None = None
     """Checks for every scenario, in addition to its own; see docs/assertions.md."""
     derived_metrics: Annotated[list[DerivedMetricRule] | None, Field(max_length=MAX_DERIVED_METRICS)] = None

@@ -78,7 +78,7 @@ class CreateDefinition(RequestModel):
     folder: Folder | None = None
     tags: Annotated[Tags, Field(default_factory=list)]
     content: DefinitionContent | None = None
-    """What is evaluated; may be omitted if scenarios with prompts are given."""
+    """Evaluated content; may be omitted if scenarios have prompts."""
     scenarios: Annotated[Scenarios, Field(default_factory=list)]
 
     version_label: VersionLabel | None = None
@@ -171,7 +171,7 @@ class DefinitionSummaryResponse(ResponseModel):
 
 class DefinitionResponse(DefinitionSummaryResponse):
     content: DefinitionContent
-    """What is evaluated; of a fork, with what it inherits."""
+    """Evaluated content; for a fork, with what it inherits."""
     scenario_count: int
     """Number of scenarios of this version."""
     warnings: list[WarningResponse]
@@ -251,19 +251,19 @@ class ScenarioResponse(ResponseModel):
     """Score of the scenario in each dimension."""
     metadata: dict[str, Any]
     instructions: str | None = None
-    """What the simulated user wants. Example: Ask for a refund after two months."""
+    """Goal of the simulated user. Example: Ask for a refund after two months."""
     follow_ups: Annotated[list[str], Field(default_factory=list)]
     """User messages after the first answer, in order."""
     separate_turns: bool = False
-    """Whether each message is a request of its own. Example: false"""
+    """True if each message is a request of its own. Example: false"""
     max_messages: int | None = None
     """Messages of the conversation at most, those of the scenario included. Example: 8"""
     success_criteria: str | None = None
-    """What a successful conversation looks like, for the judge. Example: The agent explains the 30-day limit."""
+    """The judge's description of a successful conversation. Example: The agent explains the 30-day limit."""
     failure_criteria: str | None = None
-    """What a failed conversation looks like, for the judge."""
+    """The judge's description of a failed conversation."""
     failure_criteria_mode: FailureCriteriaMode = FailureCriteriaMode.ON_MAX_MESSAGES
-    """Whether any or all failure criteria must be met for a failure."""
+    """Number of failure criteria for a failure: any or all."""
     assertions: Annotated[list[dict[str, Any]], Field(default_factory=list)]
     """Checks of the answer; see docs/assertions.md."""
     persona_ids: Annotated[list[str], Field(default_factory=list)]
@@ -305,17 +305,17 @@ class GenerateScenarios(RequestModel):
     mode: GenerationMode
     """`matrix` combines the levels of dimensions, `llm` has a model write the texts."""
     options: LevelOptionChoice = LevelOptionChoice.FIRST
-    """Which of a level's options is used."""
+    """Choice among a level's options."""
     seed: Seed | None = None
     """Random seed; chosen at random if omitted."""
     model: ModelId | None = None
     """Model id as `provider/name`; for mode `llm` only."""
     replace: Replace = False
     allow_unpriced: Flag = False
-    """Whether a model whose price is unknown may write despite a budget of the generation or the workspace; it costs
+    """True if a model whose price is unknown may write despite a budget of the generation or the workspace; it costs
     nothing."""
     max_budget_usd: MaxBudgetUsd | None = None
-    """What the model may cost, in USD; for mode `llm` only. The generation fails once less is left than the next call
+    """Limit of the model's cost in USD, for mode `llm` only. The generation fails once less is left than the next call
     may cost. No limit by default."""
 
     def spec(self) -> GenerationSpec:
@@ -347,11 +347,11 @@ class ScenarioGenerationResponse(ResponseModel):
     """Seed of the selection of combinations."""
     model: str | None
     replace: bool
-    """Whether the new scenarios replace the existing ones. Example: true"""
+    """True if the new scenarios replace the existing ones. Example: true"""
     status: GenerationStatus
     progress: GenerationProgressResponse
     error: str | None
-    """Why the generation failed."""
+    """Cause of the failure."""
     created_at: Time
     updated_at: Time
     budget: GenerationBudgetResponse | None = None

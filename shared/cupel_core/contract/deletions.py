@@ -13,7 +13,7 @@ class _Ids(RequestModel):
     ids: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=200)]], Field(min_length=1, max_length=MAX_DELETED)
     ]
-    """What to delete; an id that is repeated counts once."""
+    """Ids to delete; a repeated one counts once."""
 
 
 class DeleteRuns(_Ids):
@@ -34,14 +34,14 @@ class DeletionProblemResponse(ResponseModel):
     title: str
     """The kind of problem."""
     detail: str
-    """Why it was not deleted."""
+    """Reason why it was not deleted."""
 
 
 class DeletionResponse(ResponseModel):
     id: str
     """The id, as it was sent."""
     deleted: bool
-    """Whether it was deleted. Example: true"""
+    """True if it was deleted. Example: true"""
     problem: DeletionProblemResponse | None
     """Null if it was deleted."""
 

@@ -55,7 +55,7 @@ class TargetEstimateResponse(CallsEstimateResponse):
     probes: int
     """Number of its probes."""
     basis: Basis
-    """What the figures rest on; see docs/costs.md."""
+    """Source of the figures; see docs/costs.md."""
 
     samples: int
     """Conversations held before that the figures rest on. Example: 0"""
@@ -67,7 +67,7 @@ class GraderEstimateResponse(CallsEstimateResponse):
     """The calls of a model that grades, simulates users or summarizes."""
 
     role: ModelRole
-    """What the model is called for. Example: judge"""
+    """Role of the model. Example: judge"""
 
 
 class BudgetFitResponse(ResponseModel):
@@ -76,18 +76,18 @@ class BudgetFitResponse(ResponseModel):
     max_budget_usd: float | None
     """The run's own budget, in USD, of which a retry or an expansion has what is left; null without one."""
     day_left_usd: float | None
-    """What is left of the workspace's day, in USD; null without a limit. Example: 12.4"""
+    """Rest of the workspace's day in USD; null without a limit. Example: 12.4"""
     month_left_usd: float | None
-    """What is left of the workspace's month, in USD; null without a limit. Example: 180.0"""
+    """Rest of the workspace's month in USD; null without a limit. Example: 180.0"""
     exceeds: Annotated[BudgetScope | None, read_from("exceeded")]
     """The budget that the expected cost exceeds; null if the run fits."""
     may_exceed: Annotated[BudgetScope | None, read_from("perhaps_exceeded")]
     """The budget that the upper bound exceeds, if any."""
     confirmation_required: Annotated[bool, read_from("needs_confirmation")]
-    """Whether a start is refused unless `confirmedUsd` is at least `confirmableUsd`. Example: true"""
+    """True if a start is refused unless `confirmedUsd` is at least `confirmableUsd`. Example: true"""
 
     guarantee: BudgetGuarantee
-    """What may exceed budgets: nothing, calls in flight or unpriced calls."""
+    """Possible excess over budgets: none, calls in flight or unpriced calls."""
     unlimited_targets: list[str]
     """Targets without `maxOutputTokens`, whose calls in flight may cost more than was set aside.
 
@@ -123,8 +123,8 @@ class TrialEstimateResponse(ResponseModel):
     usd: EstimateIntervalResponse
     """Not included in `usd` of the scale run, nor limited by its `maxBudgetUsd`."""
     is_within_limit: bool
-    """Whether it costs at most as much as the scale run's conversations; otherwise it is not expected to start, and
-    the report says why.
+    """True if it costs at most as much as the scale run's conversations; otherwise it is not expected to start, and the
+    report says why.
 
     Example: true
     """
@@ -149,7 +149,7 @@ class EstimateResponse(ResponseModel):
     seconds: EstimateIntervalResponse
     """Duration if no other run calls the same providers."""
     basis: Basis
-    """What the figures rest on; see docs/costs.md. Example: default"""
+    """Source of the figures; see docs/costs.md. Example: default"""
     history_run_ids: list[str]
     """Earlier runs whose scored conversations the figures rest on, newest first; often empty.
 
@@ -164,7 +164,7 @@ class EstimateResponse(ResponseModel):
     unpriced: list[str]
     """Models whose price is unknown; they are not in `usd`. Example: []"""
     expansion: ExpansionEstimateResponse | None = None
-    """What all other scenarios would add to a sampled run; null without a sample."""
+    """Addition by all other scenarios to a sampled run; null without a sample."""
     trial: TrialEstimateResponse | None = None
     """The trial that starts by itself after the report; null unless `trial` is true."""
     confirmable_usd: float
@@ -173,7 +173,7 @@ class EstimateResponse(ResponseModel):
     Example: 6.5
     """
     budget: BudgetFitResponse | None = None
-    """How budgets cover a requested estimate; null in other answers."""
+    """Cover of a requested estimate by budgets; null in other answers."""
     missing_access: list[MissingAccessResponse]
     """Providers without a key or an address: the estimate holds, and a start is refused."""
 

@@ -201,7 +201,7 @@ class UpdateSettings(RequestModel):
     max_scale_run_concurrency: Annotated[MaxConcurrency | None, Field(description=_SCALE_RUN_CONCURRENCY)] = None
     """Example: 5"""
     budgets: UpdateBudgets | None = None
-    """What the workspace may spend; null removes all limits."""
+    """Spending limits of the workspace; null removes all."""
 
     def changes(self) -> SettingsChanges:
         changes: dict[str, Any] = self.model_dump(exclude_unset=True)
@@ -243,7 +243,7 @@ class SettingsResponse(ResponseModel):
     ]
     """Example: 5"""
     budgets: BudgetLimitsResponse
-    """What the workspace may spend per day and month."""
+    """Spending limits of the workspace per day and month."""
 
     @classmethod
     def of(cls, settings: EvaluationSettings) -> "SettingsResponse":

@@ -34,10 +34,10 @@ class ExperimentFields(RequestModel):
     hypothesis: Text | None = None
     """Example: A polite prompt grants more refunds."""
     null_hypothesis: Text | None = None
-    """What holds if the hypothesis does not; null if it was not written. Example: The prompt makes no difference."""
+    """Claim that holds if the hypothesis does not; null if not written. Example: The prompt makes no difference."""
     description: Text | None = None
     direction: ExpectedDirection | None = None
-    """How runs are expected to differ from the baseline."""
+    """Expected difference from the baseline."""
     target: ColumnName | None = None
     """Target that the expectation is about; null for all. Example: sober"""
     metric: Metric | None = None
@@ -47,9 +47,9 @@ class ExperimentFields(RequestModel):
     alpha: Alpha | None = 0.05
     """Significance level."""
     independent_variable: Variable | None = None
-    """What is varied on purpose. Example: prompt"""
+    """Aspect varied on purpose. Example: prompt"""
     controlled_variables: Annotated[tuple[Variable, ...], Field(max_length=50)] | None = _NONE
-    """What is meant to stay equal. Example: ["scenarios", "temperature"]"""
+    """Aspects meant to stay equal. Example: ["scenarios", "temperature"]"""
     baseline_run_id: Id | None = None
     """Run that the others are compared with. Example: run_01k1f0aa"""
     tags: Annotated[tuple[Variable, ...], Field(max_length=50)] | None = _NONE
@@ -63,9 +63,9 @@ class UpdateExperiment(ExperimentFields):
     model_config = example({"conclusion": "SUPPORTED", "note": "Holds for both targets."})
 
     conclusion: Conclusion | None = None
-    """What a person concludes; null while it is open."""
+    """Conclusion of a person; null while it is open."""
     note: Text | None = None
-    """Why it was concluded so."""
+    """Reason for the conclusion."""
 
     def fields(self) -> dict[str, Any]:
         return self.model_dump(exclude_unset=True)
@@ -100,10 +100,10 @@ class ExperimentResponse(ResponseModel):
     hypothesis: str
     """Example: A polite prompt grants more refunds."""
     null_hypothesis: str | None
-    """What holds if the hypothesis does not; null if it was not written. Example: The prompt makes no difference."""
+    """Claim that holds if the hypothesis does not; null if not written. Example: The prompt makes no difference."""
     description: str | None
     direction: ExpectedDirection | None
-    """How runs are expected to differ from the baseline; null for no expectation."""
+    """Expected difference from the baseline; null for no expectation."""
     target: str | None
     """Target that the expectation is about; null for all. Example: sober"""
     metric: Metric | None
@@ -113,16 +113,16 @@ class ExperimentResponse(ResponseModel):
     alpha: float
     """Significance level."""
     independent_variable: str | None
-    """What is varied on purpose; null for none. Example: prompt"""
+    """Aspect varied on purpose; null for none. Example: prompt"""
     controlled_variables: list[str]
-    """What is meant to stay equal. Example: ["scenarios", "temperature"]"""
+    """Aspects meant to stay equal. Example: ["scenarios", "temperature"]"""
     baseline_run_id: str | None
     """Run that the others are compared with; null for none. Example: run_01k1f0aa"""
     tags: list[str]
     conclusion: Conclusion | None
-    """What a person concluded; null while it is open."""
+    """Conclusion of a person; null while it is open."""
     note: str | None
-    """Why it was concluded so. Example: Holds for both targets."""
+    """Reason for the conclusion. Example: Holds for both targets."""
     created_at: Time
     updated_at: Time
 
@@ -190,7 +190,7 @@ class ExperimentRowResponse(ResponseModel):
 class PendingRunResponse(ResponseModel):
     run_id: str
     reason: str
-    """Why it is not compared with the baseline, or not yet. Example: it is being compared"""
+    """Reason why it is not, or not yet, compared with the baseline. Example: it is being compared"""
     can_be_requested: bool
     """Whether its comparison is possible, as far as known, but not requested. Example: false"""
     is_in_progress: bool
@@ -203,18 +203,18 @@ class PendingRunResponse(ResponseModel):
 
 class ExperimentSummaryResponse(ResponseModel):
     experiment: ExperimentResponse
-    """What its author declared and concluded."""
+    """Declarations and conclusion of its author."""
     runs: list[ExperimentRunResponse]
     """The runs, oldest first."""
     rows: list[ExperimentRowResponse]
     """A row per run and target, except for the baseline; at most 5,000, of the newest runs."""
     row_count: int
-    """How many rows there are; p is adjusted over all of them. Example: 2"""
+    """Number of rows; p is adjusted over all of them. Example: 2"""
     pending_run_ids: list[str]
     """Runs that go on, or are not compared yet. Example: []"""
     reasons: list[PendingRunResponse]
-    """Why these runs are not compared, or not yet."""
+    """Reasons why these runs are not, or not yet, compared."""
     varied: list[str]
     """Aspects that differ between the baseline and a run. Example: ["prompt"]"""
     suggested_conclusion: Conclusion | None
-    """What the expectation says of the rows; a person concludes."""
+    """Conclusion by the expectation; a person decides."""

@@ -74,7 +74,7 @@ class FileDetailResponse(FileResponse):
 
 class UploadResponse(ResponseModel):
     method: Literal["PUT"] = "PUT"
-    """How to send the content. Example: PUT"""
+    """HTTP method that sends the content. Example: PUT"""
     url: str
     """Accepts exactly the announced content, without a token.
 
@@ -86,7 +86,7 @@ class UploadResponse(ResponseModel):
     Example: {"content-type": "image/png", "x-amz-checksum-sha256": "n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg="}
     """
     expires_at: Time
-    """When the address stops accepting the content."""
+    """Expiry of the address."""
 
 
 class FileUploadResponse(ResponseModel):

@@ -75,7 +75,7 @@ class ImportDataset(ImportOptions):
     content: FileText
     """Content of the file as text."""
     scorer: DatasetScorer | None = None
-    """How a response is compared with the expected answer; defaults to `includes`, or to `match` for OpenAI evals."""
+    """Comparison with the expected answer; defaults to `includes`, or to `match` for OpenAI evals."""
     input_column: ColumnName | None = None
     """Column with the prompt; by default one with a known name, such as `question`."""
     answer_column: ColumnName | None = None
@@ -83,9 +83,9 @@ class ImportDataset(ImportOptions):
     id_column: ColumnName | None = None
     """The column with the scenarios' names; by default `id` or `name`. Example: id"""
     offset: Annotated[int, Field(strict=True, ge=0, le=MAX_ROWS)] = 0
-    """How many rows are skipped. Example: 0"""
+    """Number of rows to skip. Example: 0"""
     limit: Annotated[int | None, Field(strict=True, ge=1, le=MAX_SCENARIOS)] = None
-    """How many rows are read after that."""
+    """Number of rows to read after that."""
     assertions: Annotated[Assertions, Field(default_factory=list)]
     """Assertions of the definition instead of the default comparison; they may use the columns as variables, such as
     `{{answer}}`."""
@@ -101,18 +101,18 @@ class ImportNoteResponse(ResponseModel):
     what: str
     """The part of the file that was changed or skipped. Example: tests.0.assert.1"""
     why: str
-    """Why it was changed or skipped. Example: code in JavaScript is never executed"""
+    """Reason for the change or omission. Example: code in JavaScript is never executed"""
     count: int = 1
-    """How many places it stands for: of one cause, places after the hundredth are counted only."""
+    """Number of places it stands for: of one cause, those after the hundredth are only counted."""
 
 
 class ImportReportResponse(ResponseModel):
     imported: dict[str, int]
     """Number of imported items by kind. Example: {"definitions": 1, "scenarios": 2}"""
     changed: list[ImportNoteResponse]
-    """What was converted to something similar."""
+    """Parts that were converted to something similar."""
     skipped: list[ImportNoteResponse]
-    """What was not imported."""
+    """Parts that were not imported."""
 
 
 class ImportedDefinitionResponse(ResponseModel):
@@ -124,7 +124,7 @@ class ImportedDefinitionResponse(ResponseModel):
     scenario_count: int
     """Number of scenarios."""
     required_models: list[str]
-    """What a run of it must name for its checks: `judgeModel`, `embeddingModel`, both or none.
+    """Settings that a run needs for its checks: `judgeModel`, `embeddingModel`, both or none.
 
     Example: ["judgeModel"]
     """
@@ -162,7 +162,7 @@ class ImportResultResponse(ResponseModel):
     repeats: int
     temperature: float | None
     report: ImportReportResponse
-    """What was changed or skipped."""
+    """Changed and skipped parts."""
     connectors: list[ImportedConnectorResponse]
     """Agents that the file evaluates, as connectors to create; the import creates none."""
 

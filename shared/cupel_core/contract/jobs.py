@@ -18,13 +18,13 @@ class JobResponse(ResponseModel):
     id: str
     """Example: job_cmp_5d41402abc4b2a76b9719d91"""
     kind: JobKind
-    """What kind of computation it is."""
+    """Kind of computation."""
     status: JobStatus
     stage: str | None
-    """What it is doing; null before it starts. Example: comparing"""
+    """Current step; null before it starts. Example: comparing"""
     progress: JobProgressResponse
     result_id: str
-    """What it computes: the comparison or the analysis. Example: cmp_5d41402abc4b2a76b9719d91"""
+    """Id of the comparison or the analysis. Example: cmp_5d41402abc4b2a76b9719d91"""
     run_ids: list[str]
     """The runs that it reads. Example: ["run_01k1f0aa", "run_01k1f0ab"]"""
     failure: FailureResponse | None

@@ -35,9 +35,9 @@ class JudgeConversation(RequestModel):
 
     messages: Annotated[Messages, Field(min_length=1)]
     success_criteria: LongText | None = None
-    """What a successful conversation looks like, for the judge."""
+    """The judge's description of a successful conversation."""
     failure_criteria: LongText | None = None
-    """What a failed conversation looks like, for the judge."""
+    """The judge's description of a failed conversation."""
     model: ModelId | None = None
 
     @model_validator(mode="after")
@@ -55,13 +55,13 @@ class JudgeConversation(RequestModel):
 
 class ConversationJudgementResponse(ResponseModel):
     success_met: bool
-    """Whether the success criteria are met. Example: true"""
+    """True if the success criteria are met. Example: true"""
     failure_met: bool
-    """Whether the failure criteria are met. Example: false"""
+    """True if the failure criteria are met. Example: false"""
     confidence: float | None
     """From 0 to 1, as the judge states it; null if it does not. Example: 0.9"""
     reasoning: str
-    """Why the judge decided so."""
+    """The judge's reasons."""
     raw_response: str
     """Answer of the model, as it was."""
     spend: SpendResponse
@@ -93,7 +93,7 @@ class GeneratePersonaMessage(RequestModel):
 
     messages: Messages
     instructions: LongText | None = None
-    """What the simulated user wants."""
+    """Goal of the simulated user."""
     persona_id: Id | None = None
     persona: PersonaInput | None = None
     """The simulated user."""

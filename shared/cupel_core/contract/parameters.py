@@ -191,13 +191,13 @@ class ModelParametersInput(RequestModel):
     presence_penalty: Penalty | None = None
     """Penalty from -2 to 2; positive values encourage new topics. Example: 0.1"""
     reasoning_effort: ReasoningEffort | None = None
-    """How much a reasoning model thinks before it answers."""
+    """Amount of thinking before a reasoning model answers."""
     response_format: ResponseFormatInput | None = None
-    """Whether the answer is text, any JSON object, or one of a schema."""
+    """Format of the answer: text, any JSON object, or one of a schema."""
     tools: Annotated[list[ToolInput], Field(min_length=1, max_length=128)] | None = None
     """Functions that the model may call."""
     tool_choice: ToolChoiceParameter | None = None
-    """Whether the model may or must call a function, or which one."""
+    """Permission or duty to call a function, or one to call."""
     max_tool_rounds: Annotated[int, Field(strict=True, ge=0, le=MAX_TOOL_ROUNDS)] | None = None
     """Rounds of tool calls that are executed in one answer; 10 by default, with 0 the first calls are the answer.
 

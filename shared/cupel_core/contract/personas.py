@@ -69,7 +69,7 @@ class PersonaResponse(NamedResourceResponse):
     system_prompt: Annotated[str | None, read_from("item.system_prompt")]
     """System prompt of the simulated user."""
     connector_urls: Annotated[list[str], read_from("item.connector_urls")]
-    """Where the headers may be sent. Example: ["https://agent.example.com/v1"]"""
+    """Addresses that may get the headers. Example: ["https://agent.example.com/v1"]"""
 
 
 class PersonaPage(ResponseModel):

@@ -66,7 +66,7 @@ class ProbeDetailPage(ResponseModel):
 
 class ProbeResultInput(RequestModel):
     success: Flag
-    """Whether it passed."""
+    """True if it passed."""
     score: Annotated[float | None, Field(ge=0, le=1)] = None
     """Score from 0 to 1; null for none."""
     reason: Annotated[str | None, Field(max_length=5_000)] = None
@@ -80,7 +80,7 @@ class CorrectProbe(RequestModel):
     )
 
     result: ProbeResultInput | None
-    """Whether it passed, with score and reason; null if nothing was judged."""
+    """Verdict with score and reason; null if nothing was judged."""
 
     def correction(self) -> TranscriptResult | None:
         if self.result is None:

@@ -81,7 +81,7 @@ class RunConditionInput(RequestModel):
     output: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=64)]
     """The key of one of the guard's outputs."""
     operator: ConditionOperator
-    """What the output must be."""
+    """Comparison of the output with the value."""
 
 
 class OperationTargetInput(RequestModel):
@@ -110,10 +110,10 @@ class OutputInput(RequestModel):
     mode: OutputMode = OutputMode.TEXT
     """`json` parses the answer."""
     schema_: Annotated[JsonSchema | None, Field(alias="schema")] = None
-    """What JSON must satisfy."""
+    """JSON Schema of the output."""
     extract: OutputExtraction | None = None
-    """What of the answer is JSON: all of it (`raw`, the default), its first fenced block, or the first group of
-    `pattern`."""
+    """Part of the answer with JSON: all (`raw`, the default), its first fenced block, or the first group of `pattern`.
+    """
     pattern: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=MAX_PATTERN_LENGTH)] | None = None
     """Regular expression, with `extract: pattern` only. Example: Decision: ([1-5])"""
 
@@ -127,7 +127,7 @@ class TemplateParamsInput(RequestModel):
     """Renders the value."""
     strict_variables: StrictVariables = False
     skip_when_blank: Flag = True
-    """Whether a blank text ends the operation as skipped."""
+    """True if a blank text ends the operation as skipped."""
 
 
 class LlmParamsInput(RequestModel):
@@ -148,7 +148,7 @@ class LlmParamsInput(RequestModel):
     max_cost_usd: MaxCost | None = None
     """No call is made that could cost more, in US dollars. Example: 0.01"""
     output: OutputInput = with_defaults(OutputInput)
-    """What of the answer is the value."""
+    """Part of the answer that is the value."""
 
 
 class GuardOutputInput(RequestModel):
@@ -172,7 +172,7 @@ class GuardParamsInput(RequestModel):
     )
 
     engine: GuardEngine
-    """Whether expressions or a model answer the questions."""
+    """Source of the answers: expressions or a model."""
     outputs: Annotated[list[GuardOutputInput], Field(min_length=1, max_length=MAX_GUARD_OUTPUTS)]
     """The questions."""
     on_error: GuardErrorPolicy = GuardErrorPolicy.ERROR
@@ -196,7 +196,7 @@ class RetentionInput(RequestModel):
     model_config = example({"maxVersions": 20, "maxAgeDays": 90})
 
     max_versions: Annotated[int, Field(strict=True, ge=1, le=MAX_VERSIONS)] = DEFAULT_VERSIONS
-    """How many values stay."""
+    """Number of values that stay."""
     max_age_days: Annotated[int | None, Field(strict=True, ge=1, le=MAX_AGE_DAYS)] = None
     """Days that an earlier value stays in the history; for ever if omitted."""
 
@@ -207,7 +207,7 @@ class InclusionInput(RequestModel):
     model_config = example({"at": "depth", "depthFromEnd": -2, "role": "system"})
 
     at: PromptPlace
-    """Where the value stands in the prompt."""
+    """Place of the value in the prompt."""
     depth_from_end: DepthFromEnd | None = None
     """Place with `at: depth`: 0 is the end; -N is before the last N messages."""
     role: Role | None = None
@@ -248,7 +248,7 @@ class EffectInput(RequestModel):
     model_config = example({"type": "prompt.append_after_last_user", "role": "system"})
 
     type: EffectType
-    """What the value changes: the prompt, the user's message or the answer."""
+    """Changed part: the prompt, the user's message or the answer."""
     mode: SystemUpdate | None = None
     """Mode of `prompt.system_update`. Example: append"""
     role: Role | None = None
@@ -301,18 +301,18 @@ class OperationInput(RequestModel):
     id: OperationId
     name: Label
     kind: OperationKind
-    """What makes the value: a template, a model, or a guard's questions."""
+    """Source of the value: a template, a model, or a guard's questions."""
     enabled: Flag = True
     required: Flag = False
-    """Whether the turn fails unless the operation is done. Example: false"""
+    """True if the turn fails unless the operation is done. Example: false"""
     hooks: Annotated[list[Hook], Field(min_length=1, max_length=2), AfterValidator(_without_duplicates)]
-    """Whether it runs before or after the main call, or both."""
+    """Places: before the main call, after it, or both."""
     triggers: Annotated[
         list[Trigger],
         Field(default_factory=lambda: list(Trigger), min_length=1, max_length=2),
         AfterValidator(_without_duplicates),
     ]
-    """Whether it runs for a new message, for another answer to the last one, or both."""
+    """Occasions: a new message, another answer to the last one, or both."""
     order: Score
     """Rank among independent operations; the lowest comes first."""
     depends_on: Annotated[list[OperationId], Field(default_factory=list, max_length=MAX_OPERATIONS)]
@@ -322,8 +322,8 @@ class OperationInput(RequestModel):
     params: Annotated[TemplateParamsInput | LlmParamsInput | GuardParamsInput, WrapValidator(_params_of_kind)]
     """Parameters of the operation's kind."""
     artifact: ArtifactInput
-    """How the value is stored."""
+    """Storage of the value."""
     effects: Annotated[list[EffectInput], Field(default_factory=list, max_length=MAX_EFFECTS)]
-    """What the value changes."""
+    """Changes by the value."""
     debug: DebugInput | None = None
-    """What records of turns also have of it."""
+    """Further content of records of turns."""

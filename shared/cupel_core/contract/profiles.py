@@ -44,9 +44,9 @@ class UpdateProfile(RequestModel):
     name: ResourceName | None = None
     description: Description | None = None
     enabled: Flag | None = True
-    """Whether turns with this profile run its operations."""
+    """True if turns with this profile run its operations."""
     execution_mode: ExecutionMode | None = ExecutionMode.CONCURRENT
-    """Whether operations run one at a time, or up to 8 together."""
+    """Execution of operations: one at a time, or up to 8 together."""
     operations: Operations | None = None
 
     _required_fields = field_validator("name", "enabled", "execution_mode", "operations")(not_null)
@@ -98,7 +98,7 @@ class ProfileSummaryResponse(ResponseModel):
 
 class ProfileResponse(ProfileSummaryResponse):
     execution_mode: ExecutionMode
-    """Whether operations run one at a time, or up to 8 together."""
+    """Execution of operations: one at a time, or up to 8 together."""
     operations: list[OperationInput]
     warnings: list[ProfileIssueResponse]
 
@@ -125,17 +125,17 @@ class PlannedStepResponse(ResponseModel):
     name: str
     """Example: Tone"""
     kind: OperationKind
-    """What makes the value."""
+    """Source of the value."""
     hook: Hook
-    """Whether it runs before or after the main call."""
+    """Place: before or after the main call."""
     required: bool
-    """Whether the turn fails unless the operation is done. Example: false"""
+    """True if the turn fails unless the operation is done. Example: false"""
     order: float
     """Rank among independent operations; the lowest comes first. Example: 10"""
     depends_on: list[str]
     """Operations that must be done before it starts. Example: []"""
     tag: Annotated[str, read_from("artifact.tag")]
-    """Where its value is stored. Example: tone"""
+    """Tag under which its value is stored. Example: tone"""
 
 
 class OmittedOperationResponse(ResponseModel):
@@ -184,7 +184,7 @@ class ProfileCheckResponse(ResponseModel):
     """Empty if the profile can be created. Example: []"""
     warnings: list[ProfileIssueResponse]
     plan: TurnPlansResponse | None
-    """What turns would run; null with errors.
+    """Operations that turns would run; null with errors.
 
     Example: {"generate": {"steps": [{"operationId": "tone", "name": "Tone", "kind": "template", "hook":
     "before_main_llm", "required": false, "order": 10, "dependsOn": [], "tag": "tone"}], "omitted": []}, "regenerate":

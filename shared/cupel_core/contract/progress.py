@@ -55,7 +55,7 @@ class DelayResponse(ResponseModel):
     model: str | None
     """The model that is suspended: the target, or one that grades or simulates users."""
     until: Time | None
-    """When calls may start again; null if someone has to act. Example: 2026-11-20T10:00:00Z"""
+    """Time at which calls may start again; null if someone has to act. Example: 2026-11-20T10:00:00Z"""
     message: str | None
     """Why, in the provider's words."""
     limit: int | None
@@ -99,7 +99,7 @@ class TargetResultsResponse(ResponseModel):
     estimated_tokens: int
     """Tokens of the target's calls, extrapolated from the probes that were read to all completed ones. Example: 0"""
     unscored_reasons: list[UnscoredReasonResponse]
-    """Why those that were read were not scored, the most frequent first."""
+    """Reasons why read probes were not scored, the most frequent first."""
 
     @classmethod
     def of(cls, view: ColumnProgressView) -> "TargetResultsResponse":
@@ -151,13 +151,13 @@ class SlowCallsResponse(ResponseModel):
     to 10 of each slice, every 16 s or so."""
 
     calls: int
-    """How many were reported."""
+    """Number of reported calls."""
     attempt: int
     """Number of the attempt, of the call with the most attempts. Example: 2"""
     max_attempts: int
-    """How many that call may have."""
+    """Most attempts that this call may have."""
     seconds: float
-    """How long this attempt has taken so far. Example: 57.0"""
+    """Duration of this attempt so far. Example: 57.0"""
 
     @classmethod
     def find(cls, calls: Sequence[SlowCall], now: float) -> "SlowCallsResponse | None":
@@ -188,7 +188,7 @@ class TargetProgressResponse(ColumnFields):
     """Result of each assertion."""
     errors: TargetErrorsResponse
     delays: list[DelayResponse]
-    """What holds it up; empty if nothing does."""
+    """Causes of delay; empty without one."""
     slow_calls: SlowCallsResponse | None = None
     """Calls in flight that are repeats or take long; null without any."""
 
@@ -213,10 +213,10 @@ class DetailedProgressResponse(ResponseModel):
     pause_reason: PauseReason | None
     """Who or what paused the run."""
     pause_cause: PauseCauseResponse | None
-    """What must be repaired if Cupel paused it."""
+    """Cause to repair if Cupel paused it."""
     exhausted_budget: ExhaustedBudget
     read_at: Time
-    """When these figures were read. Example: 2026-11-20T09:34:10Z"""
+    """Time at which the figures were read. Example: 2026-11-20T09:34:10Z"""
     total: Annotated[Total, read_from("plan.total")]
     completed: Completed
     errored: Errored

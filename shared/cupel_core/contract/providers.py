@@ -138,9 +138,9 @@ class ProviderResponse(ResponseModel):
     usable: bool
     """Enabled, with the address and the API key it needs. Example: true"""
     needs_key: bool
-    """Whether the provider requires an API key. Example: true"""
+    """True if the provider requires an API key. Example: true"""
     has_key: bool
-    """Whether an API key is stored. Example: true"""
+    """True if an API key is stored. Example: true"""
     max_parallel_requests: int
     """Requests in flight at most, over all runs of the workspace. Example: 20"""
     requests_per_minute: int | None
@@ -148,7 +148,7 @@ class ProviderResponse(ResponseModel):
     tokens_per_minute: int | None
     """Tokens per minute at most; null for no limit. Example: 200000"""
     prices: list[ProviderPriceResponse]
-    """What the workspace pays for models; the price list applies to all others."""
+    """Prices that the workspace pays; the price list applies to all other models."""
 
 
 class ProviderPage(ResponseModel):
@@ -168,9 +168,9 @@ class ModelResponse(ResponseModel):
     """Simulated by Cupel; calls cost nothing. Example: false"""
     enabled: Annotated[bool, read_from("provider.enabled")]
     has_key: Annotated[bool, read_from("provider.has_key")]
-    """Whether an API key is stored. Example: true"""
+    """True if an API key is stored. Example: true"""
     usable: Annotated[bool, read_from("provider.usable")]
-    """Whether its provider is usable. Example: true"""
+    """True if its provider is usable. Example: true"""
     input_usd_per_million: float | None
     output_usd_per_million: float | None
     context_length: int | None

@@ -29,7 +29,7 @@ class RedriveDeadLetters(RequestModel):
     message_ids: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=100)]] | None, Field(min_length=1, max_length=200)
     ] = None
-    """Only these messages; all if omitted."""
+    """Ids of the messages; all if omitted."""
 
 
 class ProviderQueueResponse(ResponseModel):
@@ -43,9 +43,9 @@ class ProviderQueueResponse(ResponseModel):
     dead_letters: int
     """Messages that failed too often, whose probes are recorded as errored; at most 10,000. Example: 0"""
     paused: Annotated[bool, read_from("account.paused")]
-    """Whether this workspace has paused its work with the provider. Example: false"""
+    """True if this workspace has paused its work with the provider. Example: false"""
     throttled_until: Annotated[Time | None, read_from("account.blocked_until")]
-    """When the provider accepts calls again; null if it does now. Example: 2026-11-20T10:00:00Z"""
+    """Time at which the provider accepts calls again; null if it does now. Example: 2026-11-20T10:00:00Z"""
     limit: Annotated[int | None, read_from("account.limit")]
     """Maximum parallel requests; null until a worker has reported. Example: 20"""
     learned_limit: Annotated[int | None, read_from("account.learned_limit")]
@@ -72,7 +72,7 @@ class DeadLetterResponse(ResponseModel):
     indexes: list[int]
     """Indexes of the probes it contains. Example: [0, 1, 2]"""
     cause: str
-    """Why the message failed. Example: ValidationError: indexes is missing"""
+    """Cause of the failure. Example: ValidationError: indexes is missing"""
 
 
 class DeadLetterPage(ResponseModel):

@@ -26,7 +26,7 @@ class RoleCostResponse(ResponseModel):
     """Calls of one kind."""
 
     role: Literal["target", "judge", "persona", "summary", "operation"]
-    """What models were called for. Example: target"""
+    """Role of the called models. Example: target"""
     calls: int
     """Number of calls."""
     usd: float | None
@@ -93,7 +93,7 @@ class UnpricedModelResponse(ResponseModel):
     model: str
     """Model as `provider/name`. Example: custom/llama"""
     roles: list[str]
-    """What it was called for. Example: ["target"]"""
+    """Roles of the model. Example: ["target"]"""
     calls: int | None
     """Calls that are not in the cost; null if that is not known. Example: 24"""
 
@@ -114,7 +114,7 @@ class ReportCostResponse(ResponseModel):
     price_list: str
     """The price list of the estimate. Example: genai-prices 0.2.3"""
     budget: ReportBudgetResponse | None
-    """What was used of the run's budget; null if it has none."""
+    """Used part of the run's budget; null if it has none."""
     unpriced: list[UnpricedModelResponse]
     """Models without a price, whose calls are neither in `pricedUsd` nor limited by a budget."""
 
@@ -171,7 +171,7 @@ class GraderAgreementResponse(ResponseModel):
     alpha: float | None
     """Krippendorff's, nominal."""
     note: str | None
-    """What limits these figures. Example: Holds for both targets."""
+    """Limits of these figures. Example: Holds for both targets."""
 
 
 class GraderAgreementList(ResponseModel):
@@ -215,9 +215,9 @@ class ReportConversationResponse(ResponseModel):
     score: float | None
     """Score from 0 to 1; null if it was not judged."""
     failure_tags: list[str]
-    """At most 20 failure tags. Example: ["REFUSAL"]"""
+    """Failure tags; at most 20. Example: ["REFUSAL"]"""
     assertion_results: dict[str, bool | None]
-    """Whether each passed, by metric or type; null if not computed.
+    """Results by metric or type: true if passed, null if not computed.
 
     Example: {"not-is-refusal": false, "toxicity": true}
     """
@@ -272,9 +272,9 @@ class ReportDifferenceResponse(ResponseModel):
     adjusted_p: float | None
     """Adjusted over all pairs of the report by Holm's method."""
     cost_ratio: ReportRatioResponse
-    """What the target's calls cost."""
+    """Cost of the target's calls."""
     time_ratio: ReportRatioResponse
-    """How long they took."""
+    """Duration of these calls."""
 
 
 class ReportGroupResponse(ResponseModel):
@@ -332,34 +332,37 @@ class ReportContentResponse(ResponseModel):
     errors: list[ErrorCountResponse]
     """Infrastructure errors, the most frequent first."""
     unscored_reasons: list[UnscoredCountResponse]
-    """Why conversations were not scored, the most frequent first; each counts once."""
+    """Reasons why conversations were not scored, the most frequent first; each counts once."""
     cost: ReportCostResponse
     """Spent, against an estimate."""
     top_failure_modes: list[FailureModeResponse]
-    """At most 20 failure tags, the most frequent first."""
+    """Failure tags, the most frequent first; at most 20."""
     failure_tags: int
     """Number of different failure tags; 1,000 if there are more. Example: 2"""
     judge_stats: list[CheckStatisticsResponse]
-    """At most 100 checks, the least passed first."""
+    """Checks, the least passed first; at most 100."""
     grader_agreement: list[GraderAgreementResponse]
     """Agreement of the run's scoring with rescores and corrections."""
     conversations: list[ReportConversationResponse]
     """The first 1,000 completed ones."""
     failed_scenarios: list[FailedScenarioResponse]
-    """At most 100 scenarios that a target has failed, the most failed first."""
+    """Scenarios that a target failed, the most failed first; at most 100."""
     differences: list[ReportDifferenceResponse]
     """Each pair of targets and prompts, of at most six; empty for one."""
     breakdowns: list[ReportBreakdownResponse]
     """Pass rates by the first four properties of cases with at most 12 values; `getRunBreakdown` has all."""
     notes: list[str]
-    """What could not be computed, and why. Example: ["The evaluator format did not run: no format was requested."]"""
+    """Parts that could not be computed, with reasons.
+
+    Example: ["The evaluator format did not run: no format was requested."]
+    """
 
 
 class ExcerptMessageResponse(ResponseModel):
     role: str
     """`user`, `assistant`, `toolCall`, `tool`, or `note` for what is left out. Example: assistant"""
     content: str
-    """What was said; cuts are marked. Example: I cannot help with that."""
+    """Text of the message; cuts are marked. Example: I cannot help with that."""
 
 
 class ExcerptResponse(ResponseModel):
@@ -394,7 +397,7 @@ class FailedReplyResponse(ResponseModel):
     question: str
     """The last message of the user; cuts are marked. Example: Until when can I return it?"""
     expected: str | None
-    """What its assertions compare with; null if they compare with nothing. Example: within 30 days"""
+    """Text that its assertions compare with; null without one. Example: within 30 days"""
     answer: str
     """The last answer; cuts are marked. Example: I cannot help with that."""
     reason: str
@@ -431,17 +434,17 @@ class ReportSummaryResponse(ResponseModel):
     cost_usd: float | None
     """Cost of these calls; null if a price is unknown or none was made."""
     error: str | None
-    """Why there is no summary; the figures do not need it."""
+    """Reason why there is no summary; the figures do not need it."""
     text: str
     """Summary of at most 150 words. Example: Most conversations explain the limit; some refuse to answer."""
     failure_modes: list[FindingResponse]
-    """At most 7 failure modes."""
+    """Failure modes; at most 7."""
     hallucinations: list[FindingResponse]
-    """At most 7 hallucinations."""
+    """Hallucinations; at most 7."""
     goal_failures: list[FindingResponse]
-    """At most 7 missed goals."""
+    """Missed goals; at most 7."""
     inconsistencies: list[FindingResponse]
-    """At most 7 inconsistencies."""
+    """Inconsistencies; at most 7."""
     dropped_quotes: int
     """Quotations that occur in no conversation it was shown. Example: 0"""
     revised_prompt: str
@@ -450,16 +453,16 @@ class ReportSummaryResponse(ResponseModel):
     Example: Refunds are possible within 30 days. After that, offer a repair.
     """
     revised_prompt_issue: str | None
-    """Why its revised prompt is not offered. Example: it lacks the placeholders [name]"""
+    """Reason why its revised prompt is not offered. Example: it lacks the placeholders [name]"""
     rationale: str
-    """Why these changes; at most 100 words. Example: It now says what to do after 30 days."""
+    """Reasons for the changes; at most 100 words. Example: It now says what to do after 30 days."""
     diff: str
     """Unified diff of the two prompts; at most 20,000 characters.
 
     Example: "-Answer the customer.\\n+Answer the customer politely."
     """
     shown_conversation_ids: list[str]
-    """What the summarizer has read. Example: ["run_01k1f0aa-7"]"""
+    """Ids of the conversations that the summarizer has read. Example: ["run_01k1f0aa-7"]"""
 
 
 class CreateReport(RequestModel):
@@ -471,7 +474,7 @@ class CreateReport(RequestModel):
     """Writes the summary; null for none. If omitted, the `summarizerModel` of the run, or else that of the workspace,
     or else the run's judge."""
     allow_unpriced: Flag = False
-    """Whether a model whose price is unknown may write it although the run or the workspace has a budget; it costs
+    """True if a model whose price is unknown may write it although the run or the workspace has a budget; it costs
     nothing."""
 
     def names_summarizer(self) -> bool:
@@ -498,7 +501,7 @@ class ReportResponse(ResponseModel):
     """Model that writes the summary; null for none. Example: openai/gpt-6.1-terra"""
     status: JobStatus
     is_stale: bool
-    """Whether the run has other outcomes by now. Example: false"""
+    """True if the run has other outcomes by now. Example: false"""
     created_at: Time
     completed_at: Time | None
     failure: FailureResponse | None
@@ -509,7 +512,7 @@ class ReportResponse(ResponseModel):
     trial: TrialResponse | None = None
     """Trial of its revised prompt; null if there is none, and in lists."""
     trial_refusal: str | None = None
-    """Why the trial that the run asked for did not start; null if it did not ask.
+    """Reason why the requested trial did not start; null if none was requested.
 
     Example: the report offers no revised prompt: it is the same as the original
     """

@@ -22,9 +22,9 @@ from cupel_core.domain.scoring.scores import ColumnScores, ScenarioScoresView, S
 
 class CriteriaInput(RequestModel):
     success: LongText | None = None
-    """What a successful conversation looks like. Example: The agent explains the 30-day limit."""
+    """Description of a successful conversation. Example: The agent explains the 30-day limit."""
     failure: LongText | None = None
-    """What a failed conversation looks like. Example: The agent promises a refund after the limit."""
+    """Description of a failed conversation. Example: The agent promises a refund after the limit."""
 
     @model_validator(mode="after")
     def _has_criteria(self) -> "CriteriaInput":
@@ -76,7 +76,7 @@ class UpdateRescoreBudget(RequestModel):
     model_config = example({"maxBudgetUsd": 4})
 
     max_budget_usd: MaxBudgetUsd
-    """What the rescore may spend in all, in USD."""
+    """Spending limit of the rescore in USD."""
 
 
 class RescoreConfigResponse(ResponseModel):
@@ -88,7 +88,7 @@ class RescoreConfigResponse(ResponseModel):
     embedding_model: str | None
     evaluator_url: str | None
     criteria: dict[str, str] | None
-    """What the judge judges by. Example: {"success": "The agent explains the 30-day limit."}"""
+    """Criteria of the judge. Example: {"success": "The agent explains the 30-day limit."}"""
 
 
 class RescoreProgressResponse(ResponseModel):
@@ -112,7 +112,7 @@ class RescoreResponse(ResponseModel):
     run_id: str
     status: RescoreStatus
     config: RescoreConfigResponse
-    """What the transcripts are graded by."""
+    """Settings of the grading."""
     progress: RescoreProgressResponse
     created_at: Time
     completed_at: Time | None
@@ -189,7 +189,7 @@ class ColumnScoresResponse(ColumnFields):
     judged: int
     """Number of transcripts with a result."""
     successes: int
-    """How many passed."""
+    """Number of passed ones."""
     unscored: int
     """Number of transcripts without a result; excluded from the other figures."""
     mean: float | None
@@ -256,9 +256,9 @@ class ScenarioScoresResponse(ColumnFields):
     judged: int
     """Number of transcripts with a result."""
     successes: int
-    """How many passed."""
+    """Number of passed ones."""
     unscored: int
-    """How many were not scored."""
+    """Number of ones not scored."""
     mean: float | None
     """Pass rate."""
     standard_error: float | None

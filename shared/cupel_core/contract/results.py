@@ -59,13 +59,13 @@ class ReplyVerdictResponse(ResponseModel):
     """A judge's decision on the conversation up to an answer."""
 
     success_met: bool
-    """Whether the success criteria are met. Example: true"""
+    """True if the success criteria are met. Example: true"""
     failure_met: bool
-    """Whether the failure criteria are met. Example: false"""
+    """True if the failure criteria are met. Example: false"""
     confidence: float | None
     """Confidence from 0 to 1, as the judge states it; null if it does not. Example: 0.9"""
     reasoning: str
-    """Why the judge decided so."""
+    """The judge's reasons."""
 
 
 class ReplyResponse(ResponseModel):
@@ -91,7 +91,7 @@ class MessageResponse(ResponseModel):
     is_error: Annotated[bool | None, Field(exclude_if=_is_none)] = None
     """True of a tool's result that says why the call failed, else absent. Example: true"""
     reasoning: Annotated[str | None, Field(exclude_if=_is_none)] = None
-    """What the assistant wrote to itself: neither graded nor sent back; absent if nothing."""
+    """The assistant's notes to itself: neither graded nor sent back; absent without any."""
     reply: Annotated[ReplyResponse | None, Field(exclude_if=_is_none)] = None
     """Usage, duration, cost and verdict of a reply of the target; absent of other messages."""
 
@@ -125,7 +125,7 @@ class CostByRoleResponse(ResponseModel):
     """This is what the models cost that were called for one purpose."""
 
     role: ModelRole
-    """What they were called for; judges include summaries."""
+    """Role of the models; judges include summaries."""
     calls: int
     """Number of their calls; roles without calls are left out."""
     cost_usd: float | None
@@ -139,7 +139,7 @@ RoleCosts = Annotated[
 
 class ProbeResultResponse(ResponseModel):
     success: bool
-    """Whether it passed."""
+    """True if it passed."""
     score: float | None
     """Score from 0 to 1."""
     reason: str | None
@@ -156,7 +156,7 @@ class UnusableJudgementResponse(ResponseModel):
     """A judge gave this reply in place of a verdict."""
 
     problem: str
-    """What is wrong with the reply. Example: pass: Field required"""
+    """Problem of the reply. Example: pass: Field required"""
     reply: str
     """The last reply, at most 2,000 characters of it.
 
@@ -188,7 +188,7 @@ class AssertionResultResponse(ResponseModel):
     parts: list[Annotated[dict[str, Any], BeforeValidator(_part)]]
     """Results of the members of an assertion set. Example: []"""
     cause: UnscoredCauseResponse | None
-    """Why it could not be computed; null if it was."""
+    """Cause why it could not be computed; null if it was."""
 
     unusable_reply: Annotated[UnusableJudgementResponse | None, Field(exclude_if=_is_none)] = None
     """Set if the error is an unusable reply of the judge; otherwise absent."""
@@ -207,5 +207,5 @@ class ScoringResponse(ResponseModel):
     metrics: dict[str, float]
     """Scores by the name of their metric. Example: {"brevity": 0.95}"""
     evaluator_note: str | None
-    """Why the external evaluator's result is missing. Example: the evaluator returned no score"""
+    """Reason why the external evaluator's result is missing. Example: the evaluator returned no score"""
     left_out_checks: Annotated[LeftOutCounts, read_from("left_out")]

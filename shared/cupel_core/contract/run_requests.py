@@ -312,7 +312,7 @@ class RunStartedResponse(ResponseModel):
     job_count: int
     """Number of probes of the run."""
     estimate: EstimateResponse | None
-    """What it is expected to cost; null only if the request is repeated after the run was erased."""
+    """Estimate of the run; null only if the request is repeated after the run was erased."""
 
     @classmethod
     def of(cls, run: Run, job_count: int, estimate: RunEstimate | None, price_list: str) -> "RunStartedResponse":

@@ -61,11 +61,11 @@ class ColumnResultsResponse(ColumnFields):
     """Completed probes of scenarios whose import left out checks. Example: 0"""
     left_out_checks: LeftOutCounts
     omitted_parameters: list[OmittedParameterResponse]
-    """What was left out of its requests; the most frequent first."""
+    """Parameters left out of its requests; the most frequent first."""
     tokens: Annotated[int, read_from("totals.tokens")]
     """Input and output tokens of the target's calls. Example: 6200"""
     operations: OperatingFiguresResponse
-    """What its probes took and cost."""
+    """Time and cost of its probes."""
     errors: list[ErrorReasonResponse]
     """The most frequent first."""
     unscored_reasons: UnscoredReasons
@@ -112,9 +112,9 @@ class RunResultsResponse(ResponseModel):
     counted: int
     """Outcomes that the rows are computed from. Example: 72"""
     is_complete: bool
-    """Whether these are all of them; if not, the next request counts more."""
+    """True if these are all of them; if not, the next request counts more."""
     sample: RunSampleResponse
-    """Which part of the scenarios the run has."""
+    """Part of the scenarios that the run has."""
     columns: list[ColumnResultsResponse]
     """Results by target, then by prompt."""
 

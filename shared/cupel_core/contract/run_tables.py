@@ -16,7 +16,7 @@ class ProbeColumnsResponse(ResponseModel):
     first_index: Annotated[int, read_from("indexes.start")]
     """Index of the first probe; the others follow. Example: 21"""
     is_final: bool
-    """Whether the run has ended: only a retry, expansion or correction changes the block. Example: true"""
+    """True if the run has ended: only a retry, expansion or correction changes the block. Example: true"""
     column: list[int]
     """Position among the columns of the run's results. Example: [0, 0, 0]"""
     case: list[int]

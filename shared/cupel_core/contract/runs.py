@@ -141,11 +141,11 @@ class RunSpendResponse(ResponseModel):
     models: list[ModelSpendResponse]
     """The same by target and prompt."""
     budget: BudgetUseResponse | None
-    """What is used of its budget; null without one."""
+    """Used part of its budget; null without one."""
     estimated_usd: StartEstimate
     as_of: Time | None
-    """When the latest of these costs was recorded, or the run ended; null before. Those of `budget` are reported apart,
-    at least once a minute.
+    """Time of the latest recorded cost, or of the run's end; null before. Figures of `budget` are reported apart, at
+    least once a minute.
 
     Example: 2026-11-20T09:34:10Z
     """
@@ -180,7 +180,7 @@ class FailureResponse(ResponseModel):
     where: str
     """The phase that failed. Example: summarize"""
     why: str
-    """What happened. Example: code in JavaScript is never executed"""
+    """Explanation of the failure. Example: code in JavaScript is never executed"""
 
 
 class SuspendedModelResponse(ResponseModel):
@@ -188,7 +188,7 @@ class SuspendedModelResponse(ResponseModel):
 
     model: str
     until: Time
-    """When a single probe may try the model again. Example: 2026-11-20T10:00:00Z"""
+    """Time at which a single probe may try the model again. Example: 2026-11-20T10:00:00Z"""
     reason: str
 
 
@@ -196,7 +196,7 @@ class StartedByResponse(ResponseModel):
     """Who or what started a run."""
 
     type: StarterType
-    """Whether a token, a user or a schedule started it."""
+    """Kind of starter: a token, a user, a schedule or the system."""
     id: str | None
     """Id of the token, the user or the schedule. Example: tok_01"""
     name: str | None
@@ -236,9 +236,9 @@ class RunResponse(ResponseModel):
     execution_id: int | None
     """Sequence number of the eval run within the workspace. Example: 17"""
     playground: bool
-    """Whether it is a playground run. Example: false"""
+    """True if it is a playground run. Example: false"""
     scale: bool
-    """Whether it was started as a scale run. Example: false"""
+    """True if it was started as a scale run. Example: false"""
     report: WritesReport
     """Example: false"""
     trial: TriesRevisedPrompt
@@ -247,7 +247,7 @@ class RunResponse(ResponseModel):
     pause_reason: PauseReason | None
     """Who or what paused the run."""
     pause_cause: PauseCauseResponse | None
-    """What must be repaired if Cupel paused the run; it then resumes by itself, unless a user has paused it since."""
+    """Cause to repair if Cupel paused the run; it then resumes by itself, unless a user has paused it since."""
     exhausted_budget: ExhaustedBudget
     priority: Priority
     config: RunConfigResponse
@@ -262,7 +262,7 @@ class RunResponse(ResponseModel):
     updated_at: Time
     """When its status, progress or labels last changed."""
     last_accessed_at: Time | None
-    """When it was last read; null if never. Example: 2026-11-20T10:00:00Z"""
+    """Time of the last read; null if never. Example: 2026-11-20T10:00:00Z"""
     failure: FailureResponse | None
     suspended_models: list[SuspendedModelResponse]
     """Models that are temporarily not called, because their calls kept failing; empty in lists."""
@@ -352,18 +352,18 @@ class ProbeResponse(CaseFields, ColumnFields):
     Example: 0b9a6f0e-6d3c-5c0e-9a55-3c1f9a7d2e41
     """
     created_at: Annotated[Time, read_from("run.created_at")]
-    """When its run was created."""
+    """Time of its run's creation."""
     started_at: Time | None
-    """When its conversation started; for a running probe without a checkpoint, when a worker took it, perhaps a little
-    earlier; null before, or if not known."""
+    """Start of its conversation; for a running probe without a checkpoint, the time at which a worker took it, perhaps
+    a little earlier; null before, or if not known."""
     completed_at: Time | None
-    """When it completed or ended in an error."""
+    """Time of its completion or error."""
     updated_at: Time
     """The latest of these times."""
     latency_ms: int | None
     """Time spent in calls of the target. Example: 620"""
     result: ProbeResultResponse | None
-    """Whether it passed, with score and reason; null if nothing was judged."""
+    """Verdict with score and reason; null if nothing was judged."""
     error: ProbeErrorResponse | None
     attempts: list[ProbeErrorResponse]
     """Errors of earlier attempts, before retries, oldest first."""
@@ -394,10 +394,10 @@ class RunEventResponse(ResponseModel):
     type: RunEventType
     """Kind of event, such as `run.finished`."""
     ts: Time
-    """When it happened. Example: 2026-11-20T09:30:02Z"""
+    """Time of the event. Example: 2026-11-20T09:30:02Z"""
     run_id: str
     data: dict[str, Any]
-    """What the event reports; its fields depend on `type`. Example: {"from": "PENDING", "to": "RUNNING"}"""
+    """Content of the event; its fields depend on `type`. Example: {"from": "PENDING", "to": "RUNNING"}"""
 
 
 class RunEventList(ResponseModel):
@@ -414,4 +414,4 @@ class EventTicketResponse(ResponseModel):
     Example: /v1/runs/run_01k1f0aa/events?ticket=Zk3xq8w2
     """
     expires_at: Time
-    """When the ticket expires."""
+    """Expiry of the ticket."""

@@ -93,13 +93,13 @@ class EvaluatorsInput(RequestModel):
     )
 
     goal: Flag | JudgedEvaluatorInput = True
-    """Whether the goal is reached, by the judge."""
+    """Check whether the goal is reached, by the judge."""
     refusal: Flag = True
-    """Whether the target refuses to answer; without a model."""
+    """Check whether the target refuses to answer, without a model."""
     format: Flag = True
-    """Whether the last answer has the requested `format`."""
+    """Check whether the last answer has the requested `format`."""
     toxicity: Flag | JudgedEvaluatorInput = True
-    """Whether the last answer is toxic, by the judge."""
+    """Check whether the last answer is toxic, by the judge."""
     external: ExternalEvaluatorInput | None = None
     """Instead of the workspace's external evaluator; null for none."""
 

@@ -72,7 +72,7 @@ class MessageInput(RequestModel):
     tool_call_id: Id | None = None
     """Id of the call that a tool's message answers. Example: call_1"""
     is_error: Flag = False
-    """Whether a tool's message says why the call failed. Example: true"""
+    """True if a tool's message says why the call failed. Example: true"""
 
     @model_validator(mode="after")
     def _fits_its_role(self) -> "MessageInput":
@@ -125,22 +125,22 @@ class ScenarioFields(RequestModel):
     """Scores by dimension name."""
     metadata: JsonObject = Field(default_factory=dict)
     instructions: Instructions | None = None
-    """What the simulated user wants; not shown to the target. Example: Ask for a refund after two months."""
+    """Goal of the simulated user; not shown to the target. Example: Ask for a refund after two months."""
     follow_ups: Annotated[list[Text], Field(default_factory=list, max_length=MAX_FOLLOW_UPS)]
     """User messages after the first answer, in order, instead of the definition's."""
     separate_turns: Flag = False
-    """Whether each message is a request without the earlier ones; `[answer 1]` in a follow-up is then the first answer.
+    """True if each message is a request without the earlier ones; `[answer 1]` in a follow-up is then the first answer.
 
     Example: false
     """
     max_messages: Annotated[int, Field(strict=True, ge=1, le=MAX_MESSAGES)] | None = None
     """Messages of the conversation at most, those of the scenario included. Example: 8"""
     success_criteria: Instructions | None = None
-    """When the judge ends with success. Example: The agent explains the 30-day limit."""
+    """Condition for the judge's success. Example: The agent explains the 30-day limit."""
     failure_criteria: Instructions | None = None
-    """When the judge ends with failure."""
+    """Condition for the judge's failure."""
     failure_criteria_mode: FailureCriteriaMode | None = None
-    """Whether any or all failure criteria must be met for a failure."""
+    """Number of failure criteria for a failure: any or all."""
     assertions: Assertions = Field(default_factory=list)
     persona_ids: PersonaIds = Field(default_factory=list)
     tool_results: ToolResults = Field(default_factory=list)

@@ -216,10 +216,10 @@ class ScheduleFiringResponse(ResponseModel):
     scheduled_time: Time
     """The time it was scheduled for. Example: 2026-11-20T03:00:00Z"""
     fired_at: Time
-    """When it fired. Example: 2026-11-20T03:00:01Z"""
+    """Time of the firing. Example: 2026-11-20T03:00:01Z"""
     run_id: str | None
     error: str | None
-    """Why the firing started no run."""
+    """Reason why the firing started no run."""
 
 
 class ScheduleResponse(ResponseModel):

@@ -19,7 +19,7 @@ class LoginCodeResponse(ResponseModel):
     code: str
     """Code to redeem once, until `expiresAt`; shown only once. Example: Zk3xq8w2vT0p5nRb7yLc1mHs9dGf4aJe6uKi2oWx8zQ"""
     expires_at: Time
-    """When the code expires: after 60 seconds. Example: 2026-11-01T09:01:00.000Z"""
+    """Expiry of the code: after 60 seconds. Example: 2026-11-01T09:01:00.000Z"""
 
 
 class SessionResponse(ResponseModel):
@@ -32,6 +32,6 @@ class SessionResponse(ResponseModel):
     name: str | None
     """Name of the token or the user; null if unknown. Example: nightly CI"""
     expires_at: Time | None
-    """When the token expires; null for never, and for users."""
+    """Expiry of the token; null for never, and for users."""
     version: str
     """Version of the service. Example: 0.1.0"""

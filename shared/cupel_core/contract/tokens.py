@@ -13,11 +13,11 @@ class CreateToken(RequestModel):
     model_config = example({"name": "nightly CI", "role": "member", "expiresAt": "2027-01-01T00:00:00Z"})
 
     name: Label
-    """What the token is used for."""
+    """Purpose of the token."""
     role: Literal[AccessRole.ADMIN, AccessRole.MEMBER, AccessRole.VIEWER]
     """Viewers may read, members may also write, admins may also manage tokens."""
     expires_at: Moment | None = None
-    """When the token expires; null for never."""
+    """Expiry of the token; null for never."""
 
 
 class TokenResponse(ResponseModel):
@@ -29,9 +29,9 @@ class TokenResponse(ResponseModel):
     """Viewers may read, members may also write, admins may also manage tokens."""
     created_at: Time
     revoked_at: Time | None
-    """When it was revoked; null if it is valid. Example: 2026-11-20T10:00:00Z"""
+    """Time of its revocation; null if it is valid. Example: 2026-11-20T10:00:00Z"""
     expires_at: Time | None
-    """When the token expires; null for never."""
+    """Expiry of the token; null for never."""
     last_used_at: Time | None
     """Noted at most once per hour; null if never used. Example: 2026-11-20T10:00:00Z"""
 
@@ -61,9 +61,9 @@ class WorkspaceResponse(ResponseModel):
     created_at: Time | None
     """Null if it was not created by an operator."""
     erased_at: Time | None
-    """When it became unreadable; null if it was not erased. Example: 2026-11-20T09:30:00Z"""
+    """Time at which it became unreadable; null if it was not erased. Example: 2026-11-20T09:30:00Z"""
     erasure_completed_at: Time | None
-    """When nothing of it was left; null before. Example: 2026-11-20T10:00:00Z"""
+    """Time at which nothing of it was left; null before. Example: 2026-11-20T10:00:00Z"""
 
 
 class WorkspacePage(ResponseModel):

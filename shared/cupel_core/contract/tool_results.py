@@ -30,9 +30,9 @@ class ToolResultInput(RequestModel):
     arguments: JsonObject | None = None
     """Arguments that calls must have, perhaps with others; all calls match if omitted."""
     result: Annotated[Any, AfterValidator(_result)] = None
-    """What the model gets: a text, or any other JSON value."""
+    """Result for the model: a text, or any other JSON value."""
     error: Annotated[str, StringConstraints(strict=True, min_length=1, max_length=10_000)] | None = None
-    """What the model gets as the error of the call."""
+    """Error of the call for the model."""
     times: Count100 | None = None
     """How many calls of a conversation it answers, after which the next match does; null for all."""
 

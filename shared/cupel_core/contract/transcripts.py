@@ -57,9 +57,9 @@ class TranscriptResponse(CaseFields, ColumnFields):
     finish_reason: str | None
     """Why the model stopped, as the provider reports it. Example: stop"""
     stop_reason: StopReason | None
-    """Why an answer ended although its model would have gone on; null if none did."""
+    """Reason why an answer ended although its model would have gone on; null if none did."""
     omitted_parameters: list[RequestParameter]
-    """What requests to the target left out because it rejects it; see docs/architecture.md."""
+    """Parameters left out because the target rejects them; see docs/architecture.md."""
     definition_snapshot: dict[str, Any] | None
     """Content of the definition as it was when the run started; null once the run is erased.
 
@@ -95,9 +95,9 @@ class TranscriptResponse(CaseFields, ColumnFields):
     decision_text: str | None
     """Why the decision was made, in one or two sentences. Example: Grants the refund, with a condition."""
     summarized_at: Time | None
-    """When the decision was made; null until then. Example: 2026-11-20T09:34:08Z"""
+    """Time of the decision; null before. Example: 2026-11-20T09:34:08Z"""
     summary_error: str | None
-    """Why the judge made no decision. Example: the judge's reply was unusable"""
+    """Reason why the judge made no decision. Example: the judge's reply was unusable"""
     summary_cause: UnscoredCauseResponse | None
     """The cause of `summaryError`; null without one."""
     verdict: VerdictResponse | None
@@ -107,12 +107,12 @@ class TranscriptResponse(CaseFields, ColumnFields):
     result: ProbeResultResponse | None
     """Null if nothing was judged, or judging was not possible."""
     corrected: bool
-    """Whether the result was corrected by a person. Example: false"""
+    """True if the result was corrected by a person. Example: false"""
     created_at: Time
     last_accessed_at: Time | None
-    """When it was last read; null if never. Example: 2026-11-20T10:00:00Z"""
+    """Time of the last read; null if never. Example: 2026-11-20T10:00:00Z"""
     content_expires_at: Time | None
-    """When the content expires; null for never. Example: 2027-11-20T09:34:10Z"""
+    """Expiry of the content; null for never. Example: 2027-11-20T09:34:10Z"""
 
     @classmethod
     def of(cls, view: TranscriptView) -> "TranscriptResponse":

@@ -29,7 +29,7 @@ class CreateTrial(BudgetFields):
     model_config = example({"maxBudgetUsd": 2, "scenarios": 20, "repeats": 3})
 
     max_budget_usd: MaxBudgetUsd | None = None
-    """What both prompts may cost together, in USD; no limit by default."""
+    """Spending limit of both prompts together in USD; none by default."""
     scenarios: Annotated[int | None, Field(strict=True, ge=1, le=1_000_000)] = None
     """Scenarios to try; by default enough to find a difference of 10 percentage points, as far as three quarters of the
     budget, or half of the run's conversations each, allow."""
@@ -72,7 +72,7 @@ class TrialResultResponse(ResponseModel):
     """Result of the comparison of both prompts."""
 
     verdict: TrialVerdict
-    """Whether the revised prompt raises the pass rate."""
+    """Verdict on the pass rate of the revised prompt."""
     sentence: str
     """The verdict in words, with its figures.
 
@@ -91,15 +91,15 @@ class TrialResultResponse(ResponseModel):
     p: float | None
     """Two-sided p-value."""
     operations: OperatingDifferencesResponse
-    """What both took and cost; described, not tested."""
+    """Time and cost of both; described, not tested."""
     cost_ratio: UsageRatioResponse
-    """What the target's calls cost, paired by scenario."""
+    """Cost of the target's calls, paired by scenario."""
     time_ratio: UsageRatioResponse
-    """How long they took."""
+    """Duration of these calls."""
     tags: list[TrialTagResponse]
-    """At most 20 failure tags, the most frequent first."""
+    """Failure tags, the most frequent first; at most 20."""
     notes: list[str]
-    """What limits these figures.
+    """Limits of these figures.
 
     Example: ["The model that revised the prompt is also the judge, and may prefer what it asked for."]
     """
@@ -128,6 +128,6 @@ class TrialResponse(ResponseModel):
     max_budget_usd: TrialBudget
     created_at: Time
     failure: str | None
-    """Why there will be no result. Example: The agent promises a refund after the limit."""
+    """Reason why there will be no result. Example: The agent promises a refund after the limit."""
     result: TrialResultResponse | None
     """Null until it is completed."""

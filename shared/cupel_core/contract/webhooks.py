@@ -53,11 +53,11 @@ class WebhookResponse(ResponseModel):
     probes: bool
     """Whether finished probes are reported too, for runs started from now on. Example: false"""
     disabled_reason: str | None
-    """Why Cupel disabled it; null if it did not. Example: the receiver answered 410 Gone"""
+    """Reason why Cupel disabled it; null if it did not. Example: the receiver answered 410 Gone"""
     failures: int
     """Failed calls in a row. Example: 0"""
     suspended_until: Time | None
-    """When calls resume after five failures in a row. Example: 2026-11-20T10:00:00Z"""
+    """Time at which calls resume after five failures in a row. Example: 2026-11-20T10:00:00Z"""
     created_at: Time
     updated_at: Time
 
@@ -69,7 +69,7 @@ class WebhookSetResponse(WebhookResponse):
 
 class WebhookTestResponse(ResponseModel):
     delivered: bool
-    """Whether the receiver answered with a status from 200 to 299. Example: true"""
+    """True if the receiver answered with a status from 200 to 299. Example: true"""
     http_status: int | None
     """null if there was no answer. Example: 200"""
     error: str | None
@@ -87,16 +87,16 @@ class WebhookDeliveryResponse(ResponseModel):
     run_id: str
     status: CallbackStatus
     attempts: int
-    """How often it was attempted."""
+    """Number of attempts."""
     created_at: Time
-    """When the reported event happened."""
+    """Time of the reported event."""
     attempted_at: Time
-    """When the newest attempt was made. Example: 2026-11-20T09:34:10Z"""
+    """Time of the newest attempt. Example: 2026-11-20T09:34:10Z"""
     http_status: int | None
     """null if there was no answer. Example: 200"""
     error: str | None
     next_attempt_at: Time | None
-    """When it will be attempted again; null for never. Example: 2026-11-20T10:00:00Z"""
+    """Time of the next attempt; null for never. Example: 2026-11-20T10:00:00Z"""
 
 
 class WebhookDeliveryPage(ResponseModel):

@@ -56,14 +56,14 @@ class PeriodBudgetResponse(ResponseModel):
     ends_at: Time
     """When the next period begins, and paused runs resume. Example: 2026-11-20T23:00:00Z"""
     limit_usd: float | None
-    """What may be spent; null for no limit. Example: 20.0"""
+    """Spending limit; null for none. Example: 20.0"""
     spent_usd: Annotated[float | None, Field(description=f"Calls whose cost is known; {_UNCOUNTED}")]
     uncertain_usd: float | None
     """Calls that may have been billed: without an answer, or of a worker that died; null like `spentUsd`."""
     reserved_usd: float | None
     """Set aside for calls in flight and for the next ones; null like `spentUsd`."""
     available_usd: float | None
-    """What may still be drawn; negative after the limit was lowered, null without a limit. Example: 1.4"""
+    """Amount left to draw; negative after the limit was lowered, null without a limit. Example: 1.4"""
     by_role: list[RoleSpendResponse] | None
     """`spentUsd` by what the models were called for; null like `spentUsd`."""
 

@@ -46,52 +46,6 @@ def test_a_sentence_is_no_fragment(text: str) -> None:
     assert not is_fragment(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Whether the run has ended.",
-        "When the run ended.",
-        "Where the run failed.",
-        "Why the run failed.",
-        "How the answers are graded.",
-        "What a model returns.",
-        "Which models take part.",
-        "Whose name is free.",
-        "At most as many as there are scenarios.",
-        "Only with probes.",
-        "Not in the last report.",
-    ],
-)
-def test_a_field_is_described_by_a_clause_as_nothing_else_is(tmp_path: Path, text: str) -> None:
-    module = tmp_path / "module.py"
-    module.write_text(
-        f'"""{text}"""\nLIMIT: int = 1\n"""{text}"""\nclass A:\n  """{text}"""\n  x: int\n  """{text}"""\n'
-    )
-    found = {each.line: is_fragment(each.text, each.of_field) for each in docstrings.docstrings_of(module)}
-    assert found == {1: True, 3: True, 5: True, 7: False}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Of the answers.",
-        "That of `params`.",
-        "Those of the run.",
-        "With probes.",
-        "As asked.",
-        "By target.",
-        "For a run.",
-        "After the run.",
-        "In words.",
-        "From the run.",
-        "To the models.",
-        "At the end.",
-    ],
-)
-def test_a_field_is_not_described_by_a_fragment(text: str) -> None:
-    assert is_fragment(text, of_field=True)
-
-
 def test_docstrings_of_everything_are_found(tmp_path: Path) -> None:
     module = tmp_path / "module.py"
     module.write_text(

@@ -96,11 +96,11 @@ def error_message(detail: Mapping[str, Any]) -> str:
     message, kind, value = field_message(detail["msg"]), detail["type"], detail.get("input")
     if _is_nan(value) and _SHOWS_VALUE.fullmatch(kind):
         return "must be a finite number, not NaN" if kind == "finite_number" else f"{_NUMBER}, not NaN"
-    found = _found(kind, value)
-    return f"{message}, not {found}" if found else message
+    shown = _shown_input(kind, value)
+    return f"{message}, not {shown}" if shown else message
 
 
-def _found(kind: str, value: Any) -> str:
+def _shown_input(kind: str, value: Any) -> str:
     if _SHOWS_LENGTH.fullmatch(kind):
         return f"{len(value):,}" if hasattr(value, "__len__") else ""
     if isinstance(value, str) and _SHOWS_NUMBER.fullmatch(kind) and (number := _number(value)) is not None:
