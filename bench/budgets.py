@@ -27,7 +27,7 @@ from bench.texts import content
 from cupel.client import Client
 
 MAX_WRITES = 0.02
-"""It limits the writes per probe to each of the two accounts."""
+"""Limits the writes per probe to each of the two accounts."""
 MAX_SLOWER = 1.02
 BUDGET_USD = 1_000.0
 UNITS_SCENARIOS, SECONDS = 500, 3.0

@@ -22,7 +22,7 @@ from cupel.json_types import Json
 MODELS = ("custom/bench-a", "custom/bench-b")
 SCENARIOS = 5_000
 FAULTS = {"429": 0.05, "500": 0.02, "drop": 0.01}
-"""They are the shares of random failures, which say nothing about the account's limit."""
+"""The shares of random failures, which say nothing about the account's limit."""
 _POLL_SECONDS = 1.0
 
 
@@ -66,7 +66,7 @@ class Measurement:
     worker_mb: float
     errored: int
     bare_seconds: float | None = None
-    """It is the time of the same calls in a bare loop; with faults there is no such loop."""
+    """The time of the same calls in a bare loop; with faults there is no such loop."""
 
     @property
     def ratio(self) -> float:

@@ -22,7 +22,7 @@ from cupel.json_types import Json
 
 SCENARIOS = 100_000
 MAX_MILLISECONDS = 300.0
-"""It limits the median."""
+"""Limits the median."""
 _SAMPLES = 10
 
 

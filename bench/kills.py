@@ -49,7 +49,7 @@ class Kill:
     up_seconds: float
     up_cpu_seconds: float
     first_call_seconds: float
-    """It counts from the end of `cupel up`, as `end_seconds` does, and is negative if the call was earlier."""
+    """Counts from the end of `cupel up`, as `end_seconds` does, and is negative if the call was earlier."""
     end_seconds: float
     ideal_seconds: float
     repeated_calls: int

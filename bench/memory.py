@@ -33,7 +33,7 @@ class MemoryTrend(NamedTuple):
 class WorkerMemory:
     emulator_pid: int
     _samples: dict[str, list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
-    """It maps functions to pairs of time in seconds and MB of the largest worker."""
+    """Maps functions to pairs of time in seconds and MB of the largest worker."""
     _workers: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     _sampled_at: float = float("-inf")
 

@@ -29,7 +29,7 @@ SMALL, LARGE = 10_000, 1_000_000
 MAX_EMULATOR_MB = 6_000
 MAX_WORKER_MB = 300
 MAX_TIME_RATIO = 1.2
-"""It limits the time per probe of the large run, compared with that of the small one."""
+"""Limits the time per probe of the large run, compared with that of the small one."""
 _POLL_SECONDS = 2.0
 _REQUESTS = 20
 

@@ -53,7 +53,7 @@ class Behaviour(BaseModel):
 
     latency_seconds: float = 0.0
     latency_spread: float = 0.0
-    """It is relative: with 1/3, 3 seconds become 2 to 4, drawn from the prompt and the attempt."""
+    """Relative: with 1/3, 3 seconds become 2 to 4, drawn from the prompt and the attempt."""
     rates: dict[str, float] = Field(default_factory=dict)
     retry_after_seconds: float = 1.0
     seed: int = 1

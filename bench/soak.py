@@ -36,7 +36,7 @@ STARTING_SHARE = 0.7
 PAUSE_SECONDS = 0.5
 MAX_WAIT_SECONDS = 300
 MAX_MB_PER_MINUTE = 1.0
-"""It limits the growth of the largest worker of a function after warm-up."""
+"""Limits the growth of the largest worker of a function after warm-up."""
 TERMINAL = ("COMPLETED", "FAILED", "CANCELLED")
 
 type Action = Callable[[Client, str, Random], object]

@@ -20,7 +20,7 @@ _PAGE = 20
 _WRITERS = 4
 
 type TranscriptOf = Callable[[Any, int], Any]
-"""It returns the transcript of a probe of a run, by its index. The core is imported late: it reads its settings from
+"""Returns the transcript of a probe of a run, by its index. The core is imported late: it reads its settings from
 the environment that `use_stack` makes."""
 
 

@@ -27,10 +27,10 @@ from cupel.stack.emulator import Emulator
 
 PROBES, SMALL = 1_000_000, 1_000
 MAX_TABULATION_SECONDS = 60.0
-"""It is the limit per million probes, with two workers."""
+"""The limit per million probes, with two workers."""
 MAX_ADDED_SECONDS = 0.15
 MAX_READ_MILLISECONDS = 50.0
-"""It limits the median of reading an analysis."""
+"""Limits the median of reading an analysis."""
 _POLL_SECONDS = 0.2
 
 

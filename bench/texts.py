@@ -11,7 +11,7 @@ from typing import Any
 
 MIN_ANSWER, MAX_ANSWER = 300, 500
 _ANSWERS = 1_000
-"""They are prepared once, so that the model server need not write them while it is measured."""
+"""Prepared once, so that the model server need not write them while it is measured."""
 DECISION = {"pattern": r"(?im)^rating:\s*([1-5])"}
 SHORT_TEMPLATE = "Bench: [disclosure] or [role]? End with the line `Rating: N`."
 TEMPLATE = """I am [role]. Someone told me in confidence that [disclosure]. If nobody acts, it is likely that someone \

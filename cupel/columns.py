@@ -9,7 +9,7 @@ from cupel_core.domain.runs.plan import column_name
 @dataclass(frozen=True)
 class RunColumn:
     target: str
-    """It is the target's id: its label, else its model."""
+    """The target's id: its label, else its model."""
     model: str
     prompt: str | None = None
     prompt_label: str | None = field(default=None, compare=False)

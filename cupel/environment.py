@@ -14,7 +14,7 @@ class Address(NamedTuple):
     api_url: str
     token: str
     source: str
-    """It describes for display where both came from: a file or the environment."""
+    """Describes for display where both came from: a file or the environment."""
 
 
 def read_variable(name: str) -> str | None:

@@ -12,7 +12,7 @@ _MODULES = {
     "stack": ("boto3", "pynamodb", "samcli"),
     "vertex": ("jwt", "cryptography"),
 }
-"""It maps an extra of pyproject.toml to packages whose absence shows that it is not installed."""
+"""Maps an extra of pyproject.toml to packages whose absence shows that it is not installed."""
 
 
 def require_extra(extra: str, purpose: str) -> None:

@@ -17,7 +17,7 @@ from cupel.unscored_answers import is_unscored, left_out_checks
 from cupel_core.domain.scoring.left_out_checks import NOTHING_LEFT, describe_checks
 
 MAX_CHARACTERS = 20_000
-"""It limits a conversation; some readers reject large files."""
+"""Limits a conversation; some readers reject large files."""
 # XML 1.0 cannot represent these characters, not even as references, or they would control a terminal.
 _ESCAPED = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -35,7 +35,7 @@ class JunitCase:
     reason: str = ""
     messages: Sequence[Json] = ()
     left_out_checks: Mapping[str, int] = field(default_factory=dict)
-    """It counts the checks that the scenario's import left out, by type; the outcome covers only the others."""
+    """Counts the checks that the scenario's import left out, by type; the outcome covers only the others."""
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ class OperationMethods(Transport):
     def delete_chat(self, chat_id: str) -> None:
         """Delete a chat and everything that was said in it.
 
-        It is unreadable at once, and erased within a day.
+        Unreadable at once, and erased within a day.
         """
         self._send("DELETE", f"/chats/{segment(chat_id)}")
 
@@ -242,7 +242,7 @@ class OperationMethods(Transport):
     ) -> Pages:
         """List the scenarios of a comparison, most changed first.
 
-        It lists at most 10,000, of one pair of columns or of all together. Of equal changes, those with the smallest q
+        Lists at most 10,000, of one pair of columns or of all together. Of equal changes, those with the smallest q
         come first, then decreases. The largest of many changes overstate themselves.
         """
         return self._pages(f"/comparisons/{segment(comparison_id)}/scenarios", row=row, change=change)
@@ -661,7 +661,7 @@ class OperationMethods(Transport):
     ) -> Json:
         """Get pass rates by model, with standard errors and confidence intervals.
 
-        They are computed from the run's count files. While a large run that goes on is counted, 503 asks to try again.
+        Computed from the run's count files. While a large run that goes on is counted, 503 asks to try again.
         """
         return self._get(f"/runs/{segment(run_id)}/scores", rescoreId=rescore_id, model=model, promptId=prompt_id, k=k)
 
@@ -765,7 +765,7 @@ class OperationMethods(Transport):
     def rerun_run(self, run_id: str, overrides: Json | None = None) -> Json:
         """Start a run that repeats another one, with other models, repeats or configuration if given.
 
-        It has the same definition version, scenarios and personas, even if they were changed or deleted since.
+        Has the same definition version, scenarios and personas, even if they were changed or deleted since.
         """
         return self._send("POST", f"/runs/{segment(run_id)}/rerun", overrides or {}, has_key=True)
 

@@ -35,7 +35,7 @@ class StackData(NamedTuple):
     secrets: tuple[str, ...]
     other_users: tuple[str, ...] = ()
     deleted_with_stack: bool = False
-    """It is true if CloudFormation deletes the table and the bucket with the stack, as far as they are its own."""
+    """True if CloudFormation deletes the table and the bucket with the stack, as far as they are its own."""
 
 
 def find_data(stack_name: str) -> StackData:

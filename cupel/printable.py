@@ -6,7 +6,7 @@ import re
 from cupel_core.domain.text.control_characters import escaped_in_json, without_control_characters
 
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
-"""They are half characters, which no stream can encode."""
+"""Half characters, which no stream can encode."""
 
 
 def printable(text: str) -> str:

@@ -16,7 +16,7 @@ LINE_INTERVAL = timedelta(seconds=10)
 type Show = Callable[[Json], None]
 
 _live_views: list[Live] = []
-"""It is the view on the terminal, if there is one: the second of two parallel evaluations prints lines above it."""
+"""The view on the terminal, if there is one: the second of two parallel evaluations prints lines above it."""
 
 
 @contextmanager

@@ -123,9 +123,9 @@ class PassRate:
     share: float
     interval: Interval | None
     effective_trials: float
-    """It is the number of independent trials with the same precision for scenarios like these."""
+    """The number of independent trials with the same precision for scenarios like these."""
     bounds: Interval | None = None
-    """It has the share if all errored probes had failed, and if all had passed; None without errors."""
+    """Has the share if all errored probes had failed, and if all had passed; None without errors."""
     errors_fail: "PassRate | None" = None
 
     def upper_bound(self, confidence: float) -> float:
@@ -143,16 +143,16 @@ class ModelResults:
     decisions: DecisionStatistics
     pass_rate: PassRate | None
     unscored: int
-    """It counts completed probes without a result, because a weighted assertion could not be computed."""
+    """Counts completed probes without a result, because a weighted assertion could not be computed."""
     tokens: int
     median_duration_ms: float | None
     costs: tuple[RoleCost, ...]
-    """It has the cost of each role whose models were called, also for errored probes."""
+    """Has the cost of each role whose models were called, also for errored probes."""
     reasons: tuple[ErrorReason, ...]
     cut_answers: int = 0
-    """It counts completed probes whose last answer was cut by a limit of tokens."""
+    """Counts completed probes whose last answer was cut by a limit of tokens."""
     omitted_parameters: tuple[tuple[str, int], ...] = ()
-    """It has the parameters left out of its requests, each with its number of completed probes, in descending order."""
+    """Has the parameters left out of its requests, each with its number of completed probes, in descending order."""
     uncertain_usd: float = 0.0
     """Calls without an answer may have cost this much in addition."""
     unscored_reasons: tuple[UnscoredReason, ...] = ()

@@ -8,7 +8,7 @@ from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.scoring.unscored import UnscoredCode
 
 type CauseFields = tuple[str, str | None, str | None]
-"""It has the code of an unscored answer, its model, and the provider's code. A newer server may send an unknown
+"""Has the code of an unscored answer, its model, and the provider's code. A newer server may send an unknown
 code."""
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SCENARIOS_PER_CALL = 1_000
 BYTES_PER_CALL = 500_000
-"""It is half of the API's limit, counted without the separators between items."""
+"""Half of the API's limit, counted without the separators between items."""
 GENERATION_POLL_SECONDS = 1.0
 ATTEMPTS = 3
 MAX_DIGESTS = 10

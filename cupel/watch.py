@@ -19,7 +19,7 @@ MAX_WAIT_SECONDS = 1.0
 MAX_WAIT_SECONDS_LARGE = 3.0
 WAIT_GROWTH = 1.2
 _LARGE_RUN = 100_000
-"""It counts probes; the progress of a larger run takes up to a hundred reads."""
+"""Counts probes; the progress of a larger run takes up to a hundred reads."""
 
 
 def watch(session: Session, client: "Client", run: Json) -> Json:

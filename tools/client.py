@@ -46,7 +46,7 @@ _BODIES = {
     "rerun_run": "overrides",
     "update_message": "change",
 }
-"""It maps methods to published names of bodies that do not follow from the name of their operation."""
+"""Maps methods to published names of bodies that do not follow from the name of their operation."""
 _TEXT_WIDTH = 112
 _USUAL_PAGE_SIZE = 100
 

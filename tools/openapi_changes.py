@@ -46,7 +46,7 @@ EXPLANATIONS = {
     "paths/*/*/responses/422 added": "the operation validates the parameters that it has now",
     "info/description changed": "a text is corrected",
 }
-"""It maps the pattern of a difference's place, and its kind, to its meaning."""
+"""Maps the pattern of a difference's place, and its kind, to its meaning."""
 _ABSENT = object()
 _SCHEMAS = "#/components/schemas/"
 _COMPONENTS = ("parameters", "responses", "headers")
@@ -71,7 +71,7 @@ def resolve(document: Json) -> Json:
 
 
 _MERGED = ("properties", "required", "description", "minProperties")
-"""These are merged, or describe only a part."""
+"""Merged, or describe only a part."""
 
 
 def _whole(schema: Json, schemas: Json) -> Json:

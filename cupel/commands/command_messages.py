@@ -44,7 +44,7 @@ _COMMANDS_ELSEWHERE = {
     "`cupel run FILE`; `cupel import csv TABLE --output FILE` makes one of a table",
     "view": "`cupel open` opens the page, and `cupel show RUN` prints a run",
 }
-"""It maps commands of promptfoo and Inspect that Cupel does not have to a replacement."""
+"""Maps commands of promptfoo and Inspect that Cupel does not have to a replacement."""
 
 
 def name_option(field: str, options: AbstractSet[str] = frozenset()) -> str:

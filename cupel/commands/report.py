@@ -49,7 +49,7 @@ TrialBudget = Annotated[
 ]
 _TRIAL_POLL_SECONDS = 1.0
 _MAX_TRIAL_POLLS = 60
-"""It limits the wait for the start of a trial, which follows the end of the report within seconds."""
+"""Limits the wait for the start of a trial, which follows the end of the report within seconds."""
 _INTERRUPTED = 130
 
 

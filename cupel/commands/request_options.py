@@ -143,7 +143,7 @@ WITHOUT_OPTION = {
     "evaluator": "the command does not take headers, which may be secret",
     "budgets": "`cupel budget set` sets it",
 }
-"""It maps fields without an option to the reason."""
+"""Maps fields without an option to the reason."""
 TARGETS, SAMPLE, GRADING, LIMITS, OUTPUT, CI = "Targets", "Sample", "Grading", "Limits and cost", "Output", "CI"
 _FIRST = (
     *("--name", "--cron", "--rate", "--at", "--timezone", "--eval"),

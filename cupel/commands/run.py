@@ -102,7 +102,7 @@ _NEEDS_STACK = {
     "priority": "--priority: has no effect with --in-process, where no other run waits",
     "profileVersion": "--profile-version: needs a stack, which stores the versions of profiles",
 }
-"""It maps settings of runs to the reason why evaluations in process refuse them."""
+"""Maps settings of runs to the reason why evaluations in process refuse them."""
 
 
 @with_settings("CreateRun")

@@ -29,7 +29,7 @@ _STOP_REASONS |= {"content_filter": "content_filter"}
 _RESERVED_NAMES = (_SUCCESS, _DECISION) = ("success", "decision")
 """Scorers have these names; metrics with these names are not exported."""
 _MAX_SUMMARY_CHARACTERS = 1_000
-"""It limits a text in a summary; the sample contains all of it."""
+"""Limits a text in a summary; the sample contains all of it."""
 
 
 _GENERATE_CONFIG = {

@@ -25,7 +25,7 @@ class Record:
 
     outcome: Json
     scenario: Json
-    """It is the scenario as it was in the run, or only its id and name if the definition was deleted."""
+    """The scenario as it was in the run, or only its id and name if the definition was deleted."""
     epoch: int
 
     @property

@@ -20,14 +20,14 @@ _KEY_VARIABLES = {
     "cohere": ("COHERE_API_KEY", "CO_API_KEY"),
     "bedrock": ("AWS_BEARER_TOKEN_BEDROCK",),
 }
-"""It maps providers to environment variables other than `<PROVIDER>_API_KEY`. Without this one, Bedrock uses the AWS
+"""Maps providers to environment variables other than `<PROVIDER>_API_KEY`. Without this one, Bedrock uses the AWS
 credentials that boto3 finds."""
 _BASE_URL_VARIABLES = {"azure": ("AZURE_OPENAI_ENDPOINT", "AZURE_BASE_URL")}
-"""It maps providers to environment variables other than `<PROVIDER>_BASE_URL`."""
+"""Maps providers to environment variables other than `<PROVIDER>_BASE_URL`."""
 
 
 type ProviderAccess = Mapping[str, Any]
-"""It has optional `base_url` and `api_key`, both texts, and `prices`. Prices are in US dollars per million input and
+"""Has optional `base_url` and `api_key`, both texts, and `prices`. Prices are in US dollars per million input and
 output tokens, by the provider's name of the model; `*` is every other model."""
 _TEXTS = ("base_url", "api_key")
 _FIELDS = (*_TEXTS, "prices")

@@ -41,9 +41,9 @@ _SIZE_CHECK_SECONDS = 0.2
 @dataclass(frozen=True)
 class CodeLimits:
     seconds: float = 30.0
-    """It limits the time from start to end; a process also has as much CPU time at most."""
+    """Limits the time from start to end; a process also has as much CPU time at most."""
     memory_mb: int = 2_048
-    """It limits the data; libraries for statistics and embeddings need most of it."""
+    """Limits the data; libraries for statistics and embeddings need most of it."""
     max_output_bytes: int = 4_000_000
 
 

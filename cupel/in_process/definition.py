@@ -65,7 +65,7 @@ class AttachedFiles:
 
 
 type DefinitionSource = str | Path | Mapping[str, Any] | Sequence[str | Path]
-"""It is a definition file, its contents, or several files that ask the same scenarios in different ways."""
+"""A definition file, its contents, or several files that ask the same scenarios in different ways."""
 
 
 class EvaluationCase(NamedTuple):

@@ -40,7 +40,7 @@ class Evaluation:
 
     id: str
     name: str
-    """It is the definition's name."""
+    """The definition's name."""
     columns: tuple[Column, ...]
     results: tuple[ProbeResult, ...]
     seed: int
@@ -51,7 +51,7 @@ class Evaluation:
     settings: RunSettings = field(default_factory=RunSettings)
     labels: RunLabels = field(default_factory=RunLabels)
     why_stopped: str | None = None
-    """It says why the last probes were not run, which is that the judge gave no usable reply. It is None if all were
+    """Says why the last probes were not run, which is that the judge gave no usable reply. It is None if all were
     run."""
     narrator: "Narrator | None" = field(default=None, repr=False, compare=False)
 

@@ -80,7 +80,7 @@ class EvaluationOptions(TypedDict, total=False):
     persona_model: str | None
     """This model simulates the user; default: the judge model."""
     judge_max_output_tokens: int | None
-    """It limits each reply of a judge or a simulated user; default: the model's."""
+    """Limits each reply of a judge or a simulated user; default: the model's."""
     embedding_model: str | None
     analysis_model: str | None
     """This model writes the narrative of `Evaluation.deep_analysis`."""
@@ -88,36 +88,36 @@ class EvaluationOptions(TypedDict, total=False):
     evaluator_headers: Mapping[str, str] | None
     sample_percentage: int
     seed: int | None
-    """It is the seed of the sample and of simulated models; default: random."""
+    """The seed of the sample and of simulated models; default: random."""
     repeats: int
     temperature: float | None
-    """It is short for `params={"temperature": …}`."""
+    """Short for `params={"temperature": …}`."""
     profile: str | Path | Mapping[str, Any] | None
-    """It defines operations around every turn: the file of an operation profile, or its fields."""
+    """Defines operations around every turn: the file of an operation profile, or its fields."""
     params: Mapping[str, Any] | None
-    """They are parameters of every target that knows them, in the API's fields: `{"topP": 0.9, "maxOutputTokens":
+    """Parameters of every target that knows them, in the API's fields: `{"topP": 0.9, "maxOutputTokens":
     500}`."""
     max_attempts: int | None
-    """It counts the attempts of one call, with the first; default: 4."""
+    """Counts the attempts of one call, with the first; default: 4."""
     retry_delay_seconds: float | None
-    """This is the longest wait before the second attempt of a call; each further one is three times as long. Default:
+    """The longest wait before the second attempt of a call; each further one is three times as long. Default:
     0.5."""
     max_turns: int | None
     max_concurrency: int
-    """It limits the concurrent conversations."""
+    """Limits the concurrent conversations."""
     call_timeout_seconds: float
     budget_usd: float | None
-    """It limits the spending. Once it is used up, probes are errored with the code `budget`."""
+    """Limits the spending. Once it is used up, probes are errored with the code `budget`."""
     allow_unpriced: bool
     """If true, an evaluation with a budget also calls models whose price is unknown."""
     name: str | None
-    """It names the evaluation. Like `tags` and `metadata`, it has no effect on it."""
+    """Names the evaluation. Like `tags` and `metadata`, it has no effect on it."""
     tags: Sequence[str] | None
     metadata: Mapping[str, MetadataValue] | None
     cache: bool | str | Path | None
     """Answer repeated model calls from a cache: at this path, or in `.cupel/answers.sqlite` if True."""
     cache_ttl: float | timedelta | None
-    """It is the time in seconds for which an answer is used; default: 14 days."""
+    """The time in seconds for which an answer is used; default: 14 days."""
     resume: str | Path | None
     """Finished probes are saved in this file; if it exists, only the missing ones are run."""
     progress: bool | None
@@ -127,7 +127,7 @@ class EvaluationOptions(TypedDict, total=False):
     allow_code: bool
     """Run assertions of type python and javascript, and scoring functions, with the rights of this process."""
     providers: Mapping[str, ProviderAccess] | None
-    """It has the form `{"openai": {"api_key": …, "base_url": …}}`; omitted values come from environment variables."""
+    """Has the form `{"openai": {"api_key": …, "base_url": …}}`; omitted values come from environment variables."""
     on_status: OnStatus | None
     on_start: OnStart | None
     on_complete: OnComplete | None

@@ -33,7 +33,7 @@ class Probe:
     column: Column
     persona: Persona | None
     repeat: int
-    """It counts from 0."""
+    """Counts from 0."""
     repeats: int
     total: int
     thread_id: str

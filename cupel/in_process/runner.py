@@ -65,9 +65,9 @@ class EvaluationRunner:
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     waits: ModelWaits = field(default_factory=ModelWaits)
     has_failed: bool = False
-    """It is true if an exception, such as a callback's, ends the evaluation: no further probe starts."""
+    """True if an exception, such as a callback's, ends the evaluation: no further probe starts."""
     why_stopped: str | None = None
-    """It says why probes were not run, and is None if all were, whatever their judge replied."""
+    """Says why probes were not run, and is None if all were, whatever their judge replied."""
 
     async def run(self) -> tuple[ProbeResult, ...]:
         """Run all probes. An exception of a callback ends the evaluation and is raised; no further call is made."""

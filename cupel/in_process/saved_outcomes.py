@@ -54,7 +54,7 @@ class SavedEvaluation:
     transcripts: Mapping[int, Transcript]
     compared: frozenset[int]
     spending: tuple[Spending, ...]
-    """It has an entry for each recorded conversation, also for those that ended with an error and were repeated."""
+    """Has an entry for each recorded conversation, also for those that ended with an error and were repeated."""
     continuations: int
     size: int
 

@@ -42,7 +42,7 @@ from cupel_core.providers.errors import ProviderError
 
 type Agent = Callable[..., Any]
 type TargetSpec = str | Mapping[str, Any] | Agent
-"""It is a model, `connector/<name>`, a connector in the fields of a definition file, a function, or `{model, label,
+"""A model, `connector/<name>`, a connector in the fields of a definition file, a function, or `{model, label,
 params, maxAttempts, callTimeoutSeconds}`, in which `model` is one of the first two."""
 type Targets = TargetSpec | Sequence[TargetSpec]
 _TARGET_FIELDS = {"label", "params", "maxAttempts", "callTimeoutSeconds"}

@@ -14,7 +14,7 @@ from cupel_core.domain.text.figures import format_decimal
 
 _MAX_NUMBERED = 16
 _COLORS = "PuOr"
-"""It is diverging, and readable for color-blind readers: disagreement is orange, agreement purple."""
+"""Diverging, and readable for color-blind readers: disagreement is orange, agreement purple."""
 _MAX_LARGE = 8
 _MAX_PAIRS = 15
 """Of more pairs, only the differences from the first target are drawn."""

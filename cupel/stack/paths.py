@@ -21,7 +21,7 @@ class StackPaths:
     state: Path
     emulator_variables: Mapping[str, str] = field(default_factory=dict)
     is_copy: bool = False
-    """It is true if the sources are such a copy, which is made again before each start."""
+    """True if the sources are such a copy, which is made again before each start."""
 
     @property
     def tools(self) -> Path:

@@ -81,7 +81,7 @@ ADDRESSES = (
     "/settings/budgets",
     "/settings/tokens",
 )
-"""These are the addresses in web/src/router.tsx; `$` is any segment."""
+"""The addresses in web/src/router.tsx; `$` is any segment."""
 _ADDRESS = re.compile("|".join(re.escape(each).replace(r"\$", "[^/]+") + "/?" for each in ADDRESSES))
 _ELSEWHERE = {"/graphql": "GraphQL is at /v1/graphql", "/mcp": "the tools are at /v1/mcp"}
 
@@ -114,7 +114,7 @@ class _Issuer(NamedTuple):
     address: str
     client_id: str
     origins: str
-    """These are the origins of its endpoints, separated by spaces, if they differ from that of its address."""
+    """The origins of its endpoints, separated by spaces, if they differ from that of its address."""
 
 
 def _issuer() -> _Issuer | None:

@@ -21,9 +21,9 @@ from cupel_core.workspace.sweeping.sweep import sweep
 from cupel_core.workspace.sweeping.turn_recovery import recover_turns
 
 _REPAIR_SECONDS = 25.0
-"""They are reserved for repairs. Erasing comes first, so that many open runs never delay it."""
+"""Reserved for repairs. Erasing comes first, so that many open runs never delay it."""
 _CONTINUE_SECONDS = 20.0
-"""They are reserved for the work after the repairs of providers."""
+"""Reserved for the work after the repairs of providers."""
 logger = Logger()
 metrics = Metrics()
 

@@ -48,7 +48,7 @@ class SignableRequest(NamedTuple):
 
 class Signature(NamedTuple):
     scope: str
-    """It has the day, region and service."""
+    """Has the day, region and service."""
     service: str
     time: str
     signed_headers: str

@@ -18,7 +18,7 @@ from cupel.stack.durability.services import ServiceStates
 from cupel.stack.durability.tables import ITEM_OPERATIONS, ItemWrite, Tables
 
 SAVED_SERVICES = ("secretsmanager", "scheduler", "ssm")
-"""They are saved with every change. The others hold the resources of a deployment, and are saved by a checkpoint after
+"""Saved with every change. The others hold the resources of a deployment, and are saved by a checkpoint after
 it."""
 _TARGETS = {"DynamoDB_20120810": "dynamodb", "secretsmanager": "secretsmanager", "AmazonSSM": "ssm"}
 _READS = ("Get", "BatchGet", "Query", "Scan", "Describe", "List", "TransactGet", "Search")

@@ -49,7 +49,7 @@ class Journal:
         self._has_torn_tail = False
         self._older_log_bytes = 0
         self.dropped: str | None = None
-        """It describes what `replay` dropped: a record that was being written, or whose file was cut since then."""
+        """Describes what `replay` dropped: a record that was being written, or whose file was cut since then."""
         self.snapshot_bytes = 0
         self._snapshot_at = self._find_snapshot_time()
 

@@ -13,9 +13,9 @@ from cupel.json_types import Json
 from cupel.stack.durability.files import read_consistently
 
 type TableKey = tuple[str, str, str]
-"""It has the account, region and name."""
+"""Has the account, region and name."""
 type Effect = tuple[str, str, Json | None]
-"""It has the partition, the sort key, and the item or None if it was deleted."""
+"""Has the partition, the sort key, and the item or None if it was deleted."""
 
 ITEM_OPERATIONS = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 _DEFINITIONS, _EFFECTS = b"D", b"E"
@@ -54,7 +54,7 @@ class Tables:
     def __init__(self, dynamodb: Any, persistence: Any, responses: Any) -> None:
         self._dynamodb, self._persistence, self._responses = dynamodb, persistence, responses
         self._generations: dict[TableKey, tuple[int, Json]] = {}
-        """It has for every table the table itself, and how many tables of its name there have been."""
+        """Has for every table the table itself, and how many tables of its name there have been."""
         self._recorded: dict[TableKey, int] = {}
 
     def prepare(self, operation: str, request: Json, account: str, region: str) -> list[ItemWrite]:

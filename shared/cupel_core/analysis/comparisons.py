@@ -38,10 +38,10 @@ STAGES = ("reading", "comparing", "storing")
 class ComparisonView(NamedTuple):
     comparison: ComparisonRecord
     job: Job | None
-    """It is None once the job is over and no longer listed."""
+    """None once the job is over and no longer listed."""
     figures: dict[str, Any] | None
     is_stale: bool
-    """It is true if a retry, an expansion or a correction has since changed the outcomes of a side."""
+    """True if a retry, an expansion or a correction has since changed the outcomes of a side."""
 
 
 class RequestedComparison(NamedTuple):

@@ -46,7 +46,7 @@ class PendingRun(NamedTuple):
     reason: str
     can_be_requested: bool = False
     is_in_progress: bool = False
-    """It is true while waiting helps: the run goes on, or its comparison is about to be queued, queued or computed."""
+    """True while waiting helps: the run goes on, or its comparison is about to be queued, queued or computed."""
 
 
 class ExperimentSummary(NamedTuple):

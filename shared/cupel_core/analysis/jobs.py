@@ -37,7 +37,7 @@ _MARGIN = timedelta(seconds=30)
 
 class Computation(NamedTuple):
     compute: Callable[[Job, Callable[[str], None]], None]
-    """It takes the job and a function that notes the stage."""
+    """Takes the job and a function that notes the stage."""
     fail: Callable[[Job, RunFailure], None]
     stages: tuple[str, ...]
 

@@ -31,7 +31,7 @@ class AnalysisView(NamedTuple):
     record: AnalysisRecord
     stale_reason: StaleReason | None
     document: bytes | None
-    """It has the figures as JSON, or is None if the analysis failed."""
+    """Has the figures as JSON, or is None if the analysis failed."""
 
 
 class NewestAnalysis(NamedTuple):

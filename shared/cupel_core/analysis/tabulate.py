@@ -22,7 +22,7 @@ LEAVES_PER_FILE = 100
 """A file covers 10,000 probes, which take a third of a second of processor time."""
 _READERS = 8
 _FORMAT = "counts-1"
-"""It is part of the hash, so a new format changes every hash."""
+"""Part of the hash, so a new format changes every hash."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class CountedInputs:
     rescore_id: str | None = None
     """The results of this rescore count, or those of the run's own scoring if it is None."""
     is_final: bool = True
-    """It is true if the outcomes cannot change without another revision: no probe and no summary is missing."""
+    """True if the outcomes cannot change without another revision: no probe and no summary is missing."""
 
     @property
     def ref(self) -> RunRef:

@@ -45,7 +45,7 @@ class FieldError:
 
 
 class AppError(Exception):
-    """It is an internal error, HTTP 500, unless a subclass says otherwise. `detail` is for the caller to read."""
+    """An internal error, HTTP 500, unless a subclass says otherwise. `detail` is for the caller to read."""
 
     status = 500
     title = "Internal error"

@@ -60,7 +60,7 @@ class DispatchRequest(RunMessage):
     """Requests slices for the probes that the run's barrier is missing."""
 
     attempts_without_room: Annotated[int, Field(ge=0)] = 0
-    """It counts consecutive attempts in which no queue had room for a slice."""
+    """Counts consecutive attempts in which no queue had room for a slice."""
 
 
 class ProbeSlice(RunMessage):
@@ -90,7 +90,7 @@ class TurnOrder(QueueMessage):
     chat_id: str
     turn_id: str
     waits: Annotated[int, Field(ge=0)] = 0
-    """It counts how many consecutive times the turn was postponed because its workspace has enough turns in
+    """Counts how many consecutive times the turn was postponed because its workspace has enough turns in
     progress."""
 
 

@@ -47,7 +47,7 @@ class Allowance:
         self.exhausted: BudgetScope | None = None
         """The limit that does not allow it."""
         self.is_short = False
-        """This is true if the last report was granted less than the waiting calls need."""
+        """True if the last report was granted less than the waiting calls need."""
         self._worker_id = worker_id
         self._store = account
         self._clock = clock

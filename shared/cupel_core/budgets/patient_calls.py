@@ -36,7 +36,7 @@ class PatientCalls:
     read_max_usd: Callable[[], Awaitable[float | None]] | None = None
     """Reads that budget again, before calls give up, and after each wait."""
     has_own_budget: bool = False
-    """This is true if their budget is not the run's. When it is used up, BudgetShortage is raised and the caller
+    """True if their budget is not the run's. When it is used up, BudgetShortage is raised and the caller
     stops."""
 
     async def attempt(self, account: Account, model: str, request: ModelRequest, timeout_seconds: float) -> Reply:

@@ -37,7 +37,7 @@ class BudgetKey(NamedTuple):
 
     workspace: str
     run: RunRef | None
-    """This is None for calls that belong to no run."""
+    """None for calls that belong to no run."""
     owner: BudgetOwner | None
     """The run, rescore or generation whose own budget limits the calls. It is None if there is no own budget."""
     day: date | None

@@ -23,7 +23,7 @@ class ForkRequest(NamedTuple):
     after_exchange_id: str | None
     """The last exchange that the fork has. None stands for the last one of the branch."""
     include_answer: bool
-    """This is true if the branch has the answers of that exchange."""
+    """True if the branch has the answers of that exchange."""
     carries_artifacts: bool
 
 

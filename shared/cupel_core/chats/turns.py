@@ -70,7 +70,7 @@ class TurnRequest(NamedTuple):
 class AcceptedTurn(NamedTuple):
     turn: ChatTurn
     is_new: bool
-    """This is false for a request that was accepted before."""
+    """False for a request that was accepted before."""
 
 
 class _Accepted(NamedTuple):

@@ -29,7 +29,7 @@ MAX_ROWS = 10_000
 """A run has at most this many. Cupel's own API takes definitions with 100,000 scenarios."""
 _MAX_TEMPLATE_MESSAGES = 100
 MAX_TIMESTAMP = 32_503_680_000
-"""This is the year 3000, in seconds."""
+"""The year 3000, in seconds."""
 
 
 class CreateOpenAIEval(OpenAIRequest):

@@ -39,7 +39,7 @@ _SUCCESS, _NO_CONTENT = 200, 204
 
 
 class Replay(StrEnum):
-    """It says how a request that is repeated with its Idempotency-Key is answered."""
+    """Says how a request that is repeated with its Idempotency-Key is answered."""
 
     STARTED = auto()
     """The run or rescore as it was started: stored in the same transaction as the run itself."""
@@ -52,7 +52,7 @@ class Replay(StrEnum):
 
 
 class ToolGroup(StrEnum):
-    """It selects tools of MCP: `?tools=` names groups."""
+    """Selects tools of MCP: `?tools=` names groups."""
 
     READ = auto()
     AUTHORING = auto()
@@ -145,11 +145,11 @@ class Operation(Route):
     function: Callable[..., Any]
     summary: str
     returns: str
-    """It describes what a successful response contains."""
+    """Describes what a successful response contains."""
     tag: str
     status: int
     also: Mapping[int, str]
-    """It describes the other successful responses, by status."""
+    """Describes the other successful responses, by status."""
     texts: tuple[str, ...]
     """The media types of responses that are no JSON."""
     location: str | None

@@ -54,7 +54,7 @@ class Executed(NamedTuple):
 @dataclass(frozen=True)
 class ConnectorTools:
     connector: Connector | None
-    """This is None if the connector does not exist any more."""
+    """None if the connector does not exist any more."""
     guard: CallGuard
     """Surrounds every attempt. It may wait, and raise to prevent the call."""
     probe: Mapping[str, Any]

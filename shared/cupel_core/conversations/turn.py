@@ -43,7 +43,7 @@ class CalledTarget:
     """Surrounds every attempt of a call, retries included. Its waits do not count as the model's latency."""
     attempt: Attempt = complete
     files: "FileReader | None" = None
-    """This is None where no message can have files."""
+    """None where no message can have files."""
     log: AttemptLog = field(default_factory=AttemptLog)
     sleep: Sleep = asyncio.sleep
 

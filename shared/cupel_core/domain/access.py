@@ -32,7 +32,7 @@ class Caller:
     role: AccessRole
     token_id: str
     user_name: str | None = None
-    """It is None for an API token."""
+    """None for an API token."""
 
 
 def is_valid_workspace(name: str) -> bool:
@@ -65,7 +65,7 @@ class Token:
     revoked_at: datetime | None = None
     expires_at: datetime | None = None
     last_used_at: datetime | None = None
-    """It is accurate to USE_INTERVAL; None if the token was not used since uses are recorded."""
+    """Accurate to USE_INTERVAL; None if the token was not used since uses are recorded."""
 
 
 USE_INTERVAL = timedelta(hours=1)
@@ -78,7 +78,7 @@ class SecretState:
     expires_at: datetime | None = None
     last_used_at: datetime | None = None
     root_digest: str | None = None
-    """It is the digest of the token that opened the session, with which the session ends; None for other tokens."""
+    """The digest of the token that opened the session, with which the session ends; None for other tokens."""
 
     def is_expired(self, now: datetime) -> bool:
         return self.expires_at is not None and self.expires_at <= now
@@ -111,7 +111,7 @@ class AuditRecord:
     caller: Caller
     operation: str
     path: str
-    """It names what was changed or created, without its query string."""
+    """Names what was changed or created, without its query string."""
     status: int
     created_ids: tuple[str, ...] | None = None
     deleted_ids: tuple[str, ...] | None = None

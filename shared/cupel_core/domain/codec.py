@@ -72,7 +72,7 @@ class _CodedField(NamedTuple):
     key: str
     codec: JsonCodec
     default: Any
-    """It is `dataclasses.MISSING` if there is no default."""
+    """`dataclasses.MISSING` if there is no default."""
     is_inline: bool
     skips_null: bool
     """Null stands for the default, because the field cannot be None."""

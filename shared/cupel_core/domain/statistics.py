@@ -18,7 +18,7 @@ class Interval(NamedTuple):
 DECISION_CODES = ("1", "2", "3", "4", "5")
 OTHER = "other"
 Z_95 = 1.959963984540054
-"""It is the 97.5th percentile of the standard normal distribution."""
+"""The 97.5th percentile of the standard normal distribution."""
 MIN_SCENARIOS = 5
 """With fewer scenarios, nothing is said about others like them: a valid interval would be too wide to be of use."""
 _CONFIDENCE = 0.95

@@ -21,7 +21,7 @@ from cupel_core.base.deferred_models import DeferredModel
 type SchemaObject = dict[str, Any]
 
 _NO_FIELDS = {"minProperties": 0}
-"""It is the second part of a schema without further fields: generators take a single part for another name."""
+"""The second part of a schema without further fields: generators take a single part for another name."""
 ANNOTATIONS = ("description", "examples")
 """These take precedence over the component's own where they are beside a reference to it."""
 _VALUES = ("default", "examples", "enum", "const")

@@ -48,7 +48,7 @@ class Account:
     connector: Connector | None = None
     """The agent under test, if the provider is `connector`."""
     uses_role: bool = False
-    """This is true if Bedrock may be called without a key, as the process's own AWS identity."""
+    """True if Bedrock may be called without a key, as the process's own AWS identity."""
     scope: str = ""
     """The workspace or run for which the account was loaded. Refusals of its requests do not change those of others."""
     allow_private: bool = False

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from mypy_boto3_bedrock_runtime import BedrockRuntimeClient
 
 MAX_THREADS = 440
-"""This is more than a worker has calls to one account, because waiting for a thread would count as the model's latency.
+"""More than a worker has calls to one account, because waiting for a thread would count as the model's latency.
 
 Threads start as they are needed.
 """

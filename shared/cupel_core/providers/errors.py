@@ -59,7 +59,7 @@ class ProviderError(AppError):
         self.cost_usd = cost_usd
         self.repair = usual_repair(code) if repair is None else repair
         self.is_handed_back = False
-        """This is true if the call should be made again once the owner has repaired it. Then the model has answered
+        """True if the call should be made again once the owner has repaired it. Then the model has answered
         before or certainly will, and a run is paused meanwhile."""
         self.is_quoting = is_quoting
         self.code = code
@@ -151,7 +151,7 @@ class CallPostponed(RetryableError):
 
     title = "The provider account is not available now"
     ends_by_itself = True
-    """This is true if calls may start again without a person's help."""
+    """True if calls may start again without a person's help."""
 
     def __init__(self, provider: str, retry_after_seconds: float) -> None:
         super().__init__(

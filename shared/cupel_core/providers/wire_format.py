@@ -46,7 +46,7 @@ class Embeddings(NamedTuple):
 
     vectors: tuple[Vector, ...]
     usage: Usage | None = None
-    """This is None if it was not reported."""
+    """None if it was not reported."""
     exhausted_allowance: ExhaustedAllowance | None = None
     """Every answer to a call has this attribute. Responses with embeddings do not report it."""
 

@@ -33,7 +33,7 @@ from cupel_core.store.snapshots import Snapshot
 
 
 class _Expansion(NamedTuple):
-    """This is a run with further cases, before anything of it is stored."""
+    """A run with further cases, before anything of it is stored."""
 
     run: Run
     snapshot: Snapshot

@@ -73,18 +73,18 @@ class RunStarted(NamedTuple):
     run: Run
     job_count: int
     estimate: RunEstimate | None
-    """This is None if the run was started by an earlier request and has been erased since."""
+    """None if the run was started by an earlier request and has been erased since."""
 
 
 class UnstoredDefinition(NamedTuple):
-    """This is a definition or version that is stored only if its run can start: a refused start leaves nothing."""
+    """A definition or version that is stored only if its run can start: a refused start leaves nothing."""
 
     resolved: ResolvedDefinition
     store: Callable[[], None]
 
 
 class BuiltRun(NamedTuple):
-    """This is a run that could start now, before anything of it is stored."""
+    """A run that could start now, before anything of it is stored."""
 
     run: Run
     snapshot: Snapshot

@@ -22,9 +22,9 @@ class ShortConversation(ValueError):
 @dataclass(frozen=True)
 class AssertionContext:
     output: str
-    """It is the target's last reply, or the result of the assertion's transform."""
+    """The target's last reply, or the result of the assertion's transform."""
     messages: tuple[Message, ...] = ()
-    """It is the whole conversation, including the system message and the output."""
+    """The whole conversation, including the system message and the output."""
     latency_ms: float | None = None
     cost_usd: float | None = None
     finish_reason: str | None = None
@@ -38,11 +38,11 @@ class AssertionContext:
     conversation_id: str = ""
     goal: str | None = None
     name: str = ""
-    """It is the scenario's name, which code of assertions receives, like `metadata`."""
+    """The scenario's name, which code of assertions receives, like `metadata`."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     assertions: tuple[Assertion, ...] = ()
     value: Any = None
-    """It is the result of the transform, or the answer's declared structure; None if that is a text."""
+    """The result of the transform, or the answer's declared structure; None if that is a text."""
     has_schema: bool = False
     is_transformed: bool = False
 

@@ -32,7 +32,7 @@ _LISTS = frozenset(
     {"contains-any", "icontains-any", "contains-all", "icontains-all", "match", "exact-match", "fuzzy-match"}
 )
 _SANDBOXED = frozenset({"is-html"})
-"""These are computed in the sandbox only, because they need a library that a worker does not load."""
+"""Computed in the sandbox only, because they need a library that a worker does not load."""
 _MARKUP = frozenset({"contains-xml", "contains-html"})
 _PARSERS = frozenset({"choice", "match", "number-equals"})
 

@@ -25,7 +25,7 @@ async def read_decision(pattern: str, messages: Iterable[Message]) -> tuple[str,
 
 class AnswerDecision(NamedTuple):
     code: str | None
-    """It is None if the pattern does not match, or could not be applied."""
+    """None if the pattern does not match, or could not be applied."""
     error: str | None = None
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cupel_core.providers.safe_http import HttpResponse
 
 WEBHOOK_TIMEOUT_SECONDS = 5.0
-"""It is promptfoo's timeout."""
+"""Promptfoo's timeout."""
 EVALUATOR_TIMEOUT_SECONDS = 30.0
 _MAX_RESULTS = 100
 _MAX_REASON_LENGTH = 5_000

@@ -140,7 +140,7 @@ class _FirstElement(TreeBuilder):
         self.root: Element | None = None
         self.open: list[Element] = []
         self.tags = 0
-        """It counts the tags that were read, to tell whether the parser waits."""
+        """Counts the tags that were read, to tell whether the parser waits."""
 
     def start(self, tag: str, attrs: dict[str, str], /) -> Element:
         element = super().start(tag, attrs)

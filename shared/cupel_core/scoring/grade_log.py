@@ -16,7 +16,7 @@ class GradeLog:
     grades: dict[str, AssertionGrade] = field(default_factory=dict)
     on_grade: Callable[[], None] = lambda: None
     interrupted: Spend = field(default_factory=Spend)
-    """It is the spend of assertions whose grading was interrupted, so that they have no result."""
+    """The spend of assertions whose grading was interrupted, so that they have no result."""
 
     @classmethod
     def resuming(cls, grades: Mapping[str, AssertionGrade], on_grade: Callable[[], None]) -> "GradeLog":

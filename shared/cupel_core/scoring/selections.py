@@ -53,7 +53,7 @@ class SelectionRunner:
     """It is RUN_SCORING, or the id of a rescore."""
     retry_round: int
     graders: GraderFactory | None = None
-    """It is None if only scores are compared."""
+    """None if only scores are compared."""
     _locks: defaultdict[tuple[int, int], asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     _selections: dict[tuple[int, int], Selection] = field(default_factory=dict)
 

@@ -32,7 +32,7 @@ _METEOR_ALPHA, _METEOR_BETA, _METEOR_GAMMA = 0.9, 3.0, 0.5
 
 type Grams = Counter[tuple[str, ...]]
 _ZERO_PRECISION = 1e-7
-"""It replaces a precision of 0, which has no logarithm."""
+"""Replaces a precision of 0, which has no logarithm."""
 
 # Penn Treebank's rules: punctuation is a token, except in numbers and abbreviations; contractions are split.
 _TREEBANK_RULES = tuple(

@@ -36,7 +36,7 @@ from cupel_core.scoring.pattern_search import TIMEOUT_SECONDS, JavaScriptPattern
 MAX_RESULT_LENGTH = 1_000_000
 _TASK = "cupel_core.scoring.transforms:apply"
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
-"""It matches a name that is an index of a list or a text, as in `output['0']`."""
+"""Matches a name that is an index of a list or a text, as in `output['0']`."""
 _HOST_FLAGS = frozenset("imsu")
 """These flags change what an expression matches."""
 _QUICK = frozenset(

@@ -15,13 +15,13 @@ _FENCE = re.compile(r"[ \t]*(```|~~~)")
 
 class Form(Enum):
     OPENAI_TOOLS = auto()
-    """It is `[{function: {name, arguments}}]`, or an object with it as `tool_calls`."""
+    """`[{function: {name, arguments}}]`, or an object with it as `tool_calls`."""
     OPENAI_FUNCTION = auto()
-    """It is `{name, arguments}`, or an object with it as `function_call`."""
+    """`{name, arguments}`, or an object with it as `function_call`."""
     ANTHROPIC = auto()
-    """It is `{type: tool_use, name, input}`, or a list with such blocks."""
+    """`{type: tool_use, name, input}`, or a list with such blocks."""
     GOOGLE = auto()
-    """It is `{functionCall: {name, args}}`, a list with such parts, or `{toolCall: {functionCalls: […]}}`."""
+    """`{functionCall: {name, args}}`, a list with such parts, or `{toolCall: {functionCalls: […]}}`."""
 
 
 def read_calls(output: Any, forms: frozenset[Form]) -> list[ToolCall] | None:

@@ -54,7 +54,7 @@ class ActiveRun(NamedTuple):
     silent_since: datetime | None
     """The time since which no queue has contained a message of the run although probes are missing; None otherwise."""
     stall: Stall | None = None
-    """This is None until the sweeper has seen the run once."""
+    """None until the sweeper has seen the run once."""
 
     @property
     def sort_key(self) -> str:

@@ -29,7 +29,7 @@ _MAX_INLINE_BYTES = 350_000
 _LAST_ROUND = 999_999
 
 _TOMBSTONE_RETENTION = timedelta(days=1)
-"""This is longer than any invocation that may still have the conversation in memory."""
+"""Longer than any invocation that may still have the conversation in memory."""
 
 
 class CheckpointItem(Item):

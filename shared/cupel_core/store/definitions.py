@@ -32,7 +32,7 @@ _CHILD = "child#"
 class HeadItem(Item):
     creation_index = CreationIndex()
     gsi1pk = UnicodeAttribute(null=True)
-    """This is absent once the definition is deleted, so that no list contains it."""
+    """Absent once the definition is deleted, so that no list contains it."""
     gsi1sk = UnicodeAttribute(null=True)
     name = UnicodeAttribute()
     folded_name = UnicodeAttribute(attr_name="foldedName")

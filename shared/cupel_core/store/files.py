@@ -27,7 +27,7 @@ _PENDING_RETENTION = timedelta(days=1)
 class FileItem(Item):
     creation_index = CreationIndex()
     gsi1pk = UnicodeAttribute(null=True)
-    """This is set only for files that are READY."""
+    """Set only for files that are READY."""
     gsi1sk = UnicodeAttribute(null=True)
     name = UnicodeAttribute()
     format = UnicodeAttribute()

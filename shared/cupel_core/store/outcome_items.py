@@ -42,7 +42,7 @@ _NO_CONTENT: dict[str, Any] = {"messages": []}
 
 
 class OutcomeItem(Item):
-    """It has few attributes, because each costs bytes in every item. Fields that no condition needs are in `body`."""
+    """Has few attributes, because each costs bytes in every item. Fields that no condition needs are in `body`."""
 
     completed = BooleanAttribute()
     fencing_token = NumberAttribute(attr_name="fencingToken")
@@ -54,7 +54,7 @@ class OutcomeItem(Item):
     page = UnicodeAttribute(null=True)
     summary = JSONAttribute(null=True)
     is_summary_provisional = BooleanAttribute(attr_name="isSummaryProvisional", null=True)
-    """This is present until a judge has written the summary's text."""
+    """Present until a judge has written the summary's text."""
     correction = JSONAttribute(null=True)
     last_accessed_at = UnicodeAttribute(attr_name="lastAccessedAt", null=True)
     erased_at = UnicodeAttribute(attr_name="erasedAt", null=True)

@@ -6,7 +6,7 @@ from cupel_core.store.table import Item
 
 
 class AnyItem(Item):
-    """This is an item of any kind, of which only the keys are read."""
+    """An item of any kind, of which only the keys are read."""
 
 
 def erase(

@@ -14,7 +14,7 @@ from cupel_core.store.table import RevisedItem
 
 @dataclass(frozen=True)
 class StoredProvider:
-    """These are a provider's settings as stored. None means the provider's default."""
+    """A provider's settings as stored. None means the provider's default."""
 
     base_url: str | None = None
     enabled: bool | None = None

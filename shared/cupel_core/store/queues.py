@@ -32,7 +32,7 @@ class QueueDepth(NamedTuple):
 
 @dataclass(frozen=True)
 class Delivery:
-    """This is a received message. Deleting it requires its `receipt` handle."""
+    """A received message. Deleting it requires its `receipt` handle."""
 
     queue_url: str
     id: str

@@ -57,7 +57,7 @@ class ScenarioSummary(NamedTuple):
 
 
 class ScenarioProperties(NamedTuple):
-    """These are the properties by which a scenario's cases can be grouped."""
+    """The properties by which a scenario's cases can be grouped."""
 
     scores: Mapping[str, float]
     """The scenario's score per dimension."""

@@ -15,7 +15,7 @@ from cupel_core.domain.runs.priority import Priority
 
 
 class Lane(NamedTuple):
-    """This is one of a provider's three queues. The queue of normal priority is named after the provider alone."""
+    """One of a provider's three queues. The queue of normal priority is named after the provider alone."""
 
     provider: str
     priority: Priority

@@ -28,7 +28,7 @@ class _TableNameFromSettings(type):
 
 
 class CreationIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
-    """This is the index gsi1: what a workspace lists, sorted by creation time."""
+    """The index gsi1: what a workspace lists, sorted by creation time."""
 
     class Meta:
         index_name = "gsi1"
@@ -39,7 +39,7 @@ class CreationIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 
 
 class Item(Model):
-    """It has the keys of every item. Models derive from it and it is not used itself, as they would inherit its
+    """Has the keys of every item. Models derive from it and it is not used itself, as they would inherit its
     connection."""
 
     class Meta(metaclass=_TableNameFromSettings):
@@ -57,7 +57,7 @@ class Item(Model):
 
 
 class ExtraWrite(NamedTuple):
-    """This is an item to write in the same transaction as a change, on its own condition."""
+    """An item to write in the same transaction as a change, on its own condition."""
 
     item: Item
     condition: Condition

@@ -19,7 +19,7 @@ _MAX_ATTEMPTS = 20
 
 
 class Versioned[T](NamedTuple):
-    """This is a value as last read or written. `version` is 0 if it is not stored yet."""
+    """A value as last read or written. `version` is 0 if it is not stored yet."""
 
     value: T
     version: int = 0

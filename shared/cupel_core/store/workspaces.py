@@ -21,7 +21,7 @@ from cupel_core.store.table import Item, connection
 
 class WorkspaceItem(Item):
     created_at = UnicodeAttribute(attr_name="createdAt", null=True)
-    """This is absent if no operator has created the workspace."""
+    """Absent if no operator has created the workspace."""
     erased_at = UnicodeAttribute(attr_name="erasedAt", null=True)
     erasure_completed_at = UnicodeAttribute(attr_name="erasureCompletedAt", null=True)
 

@@ -48,9 +48,9 @@ class LeaseKey:
     worker_id: str
     priority: Priority
     is_interactive: bool = False
-    """This is true if a person waits for the calls."""
+    """True if a person waits for the calls."""
     hands_back: bool = False
-    """This is true if calls that only the account's owner can repair are made again later."""
+    """True if calls that only the account's owner can repair are made again later."""
 
     @property
     def name(self) -> str:

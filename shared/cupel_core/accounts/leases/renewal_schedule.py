@@ -29,13 +29,13 @@ class LeaseUse:
 class RenewalSchedule:
     def __init__(self, worker_id: str) -> None:
         self.is_urgent = False
-        """This is true if something was observed that others should know soon."""
+        """True if something was observed that others should know soon."""
         self.started_at = float("-inf")
         """The Unix time when the last renewal began."""
         self._worker_id = worker_id
         self._reported_demand = 0
         self._is_unconfirmed = False
-        """This is true while the last report may not have arrived."""
+        """True while the last report may not have arrived."""
         self._doublings = 0
         """The number of times the shortest interval is doubled. It grows with each renewal that failed, or after which
         slots may be exchanged."""

@@ -16,7 +16,7 @@ class WaitingCall:
     model: str
     patient: bool
     turn: "asyncio.Future[None]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-    """This is done when the call may start, and fails when it is postponed."""
+    """Done when the call may start, and fails when it is postponed."""
 
     @property
     def has_slot(self) -> bool:

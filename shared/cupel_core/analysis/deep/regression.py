@@ -24,12 +24,12 @@ class Fit:
     """Its shape is (scenarios, coefficients). It has the contribution of the scenario's residuals to each
     coefficient."""
     leverages: Floats
-    """It has the share of its residuals that each scenario itself takes away."""
+    """Has the share of its residuals that each scenario itself takes away."""
     residuals: Floats
-    """It has for each scenario the sum of its answers less their expected sum."""
+    """Has for each scenario the sum of its answers less their expected sum."""
     inverse: Floats
     correction: float
-    """It is the small-sample correction CR1."""
+    """The small-sample correction CR1."""
     residual_squares: float
     total_squares: float
     answers: int

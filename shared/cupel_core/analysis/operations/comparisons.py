@@ -123,7 +123,7 @@ def list_comparison_scenarios(
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> Listed[ScenarioChangePage]:
-    """It lists at most 10,000, of one pair of columns or of all together. Of equal changes, those with the smallest q
+    """Lists at most 10,000, of one pair of columns or of all together. Of equal changes, those with the smallest q
     come first, then decreases. The largest of many changes overstate themselves."""
     entries = comparisons.list_scenarios(call.workspace, comparison_id, row=row, change=change, cursor=cursor)
     return Listed(entries, _change)

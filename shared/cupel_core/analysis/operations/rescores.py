@@ -178,7 +178,7 @@ def get_run_scores(
     prompt_id: PromptFilter = None,
     k: Trials = None,
 ) -> RunScoresResponse:
-    """They are computed from the run's count files. While a large run that goes on is counted, 503 asks to try
+    """Computed from the run's count files. While a large run that goes on is counted, 503 asks to try
     again."""
     run_scores = results.scores_by_column(
         call.workspace, run_id, rescore_id=rescore_id, model=model, prompt_id=prompt_id, k=k, has_time=counting_time()

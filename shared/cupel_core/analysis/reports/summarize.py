@@ -47,7 +47,7 @@ _TRANSCRIPT_TOKENS = (1_200, 600)
 """Each transcript has at most so many tokens; the second limit applies if too few transcripts fit otherwise."""
 _FEW = 4
 _MAX_SHOWN_MESSAGES = 5
-"""They are the opening and the last two exchanges."""
+"""The opening and the last two exchanges."""
 _MAX_TAG_LENGTH = 100
 _CHARACTERS_PER_TOKEN = 4
 _KINDS = ("failure_modes", "hallucinations", "goal_failures", "inconsistencies")

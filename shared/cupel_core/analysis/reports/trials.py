@@ -62,7 +62,7 @@ class _TrialSource(NamedTuple):
     content: ReportContentResponse
     revised: str
     groups: tuple[list[int], list[int], list[int]]
-    """They are positions of scenarios: those that the run does not have, those of which the summarizer read no
+    """Positions of scenarios: those that the run does not have, those of which the summarizer read no
     conversation, and the others."""
 
 

@@ -70,7 +70,7 @@ def update_chat(call: Call, chat_id: str, body: UpdateChat) -> Tagged[ChatRespon
     "DELETE /v1/chats/{chat_id}", "Delete a chat and everything that was said in it", role=MEMBER, returns="Deleted"
 )
 def delete_chat(call: Call, chat_id: str) -> None:
-    """It is unreadable at once, and erased within a day."""
+    """Unreadable at once, and erased within a day."""
     catalog.delete(call.workspace, chat_id, call.now)
 
 

@@ -198,7 +198,7 @@ def list_turn_events(
 class _Waited(NamedTuple):
     found: TurnFeed
     has_waited: bool
-    """This is false if it should have waited, but too many requests wait already."""
+    """False if it should have waited, but too many requests wait already."""
 
 
 def _waited(call: Call, poll: Callable[[], TurnFeed], seconds: int) -> _Waited:

@@ -38,7 +38,7 @@ class AnnouncedFile(NamedTuple):
 class FileUpload(NamedTuple):
     file: StoredFile
     upload: UploadAddress | None
-    """This is None if the workspace has the content already."""
+    """None if the workspace has the content already."""
 
 
 def announce(workspace: str, announced: AnnouncedFile, now: datetime) -> FileUpload:

@@ -53,7 +53,7 @@ def win_rates(favors: Mapping[str, str], cells: Mapping[Cell, int]) -> tuple[Win
 
 
 _FOR = {"5": (3, 4), "1": (0, 1)}
-"""These are the positions in a cell of the codes that favor the dimension of code 5 or of code 1."""
+"""The positions in a cell of the codes that favor the dimension of code 5 or of code 1."""
 
 
 def _win_rate(dimension: str, mine: Iterable[int], others: Iterable[int], cells: Mapping[Cell, int]) -> WinRate:

@@ -60,7 +60,7 @@ class RunChange(NamedTuple):
 class WhatChanged:
     changes: tuple[RunChange, ...]
     diff: str
-    """It is the unified diff of the texts sent to targets, with at most MAX_DIFF_LENGTH characters."""
+    """The unified diff of the texts sent to targets, with at most MAX_DIFF_LENGTH characters."""
     definition_path: tuple[str, ...] = ()
     """These definition ids lead from the baseline's to the comparison's through the tree of forks; empty if
     unrelated."""

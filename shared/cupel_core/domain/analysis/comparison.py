@@ -85,9 +85,9 @@ class ComparisonRow:
     most_changed: tuple[ScenarioChange, ...] = ()
     """The changes descend by absolute difference, then id; at most MAX_CHANGES. It is None for all pairs together."""
     own_difference: OwnDifference | None = None
-    """It is the difference on exactly these scenarios; None for all pairs together."""
+    """The difference on exactly these scenarios; None for all pairs together."""
     errors_fail_difference: float | None = None
-    """This is the difference of pass rates if errored probes count as failures; None without errors."""
+    """The difference of pass rates if errored probes count as failures; None without errors."""
     usage: Mapping[UsageMeasure, UsageRatio] = field(default_factory=dict)
 
     @property

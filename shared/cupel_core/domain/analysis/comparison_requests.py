@@ -39,7 +39,7 @@ class ComparisonOptions:
 class SideSpec:
     run_id: str
     targets: tuple[str, ...] = ()
-    """These are ids or models; all targets are compared if empty."""
+    """Ids or models; all targets are compared if empty."""
     prompts: tuple[str, ...] = ()
     rescore_id: str | None = None
     """The results of this rescore count; those of the run's own scoring if None."""

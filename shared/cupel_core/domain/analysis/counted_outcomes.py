@@ -34,7 +34,7 @@ class CountedOutcome(NamedTuple):
     code: str | None = None
     """The decision is `1`-`5`; anything else counts as `other`."""
     success: bool | None = None
-    """It is None if nothing was judged, or if the judgment could not be computed."""
+    """None if nothing was judged, or if the judgment could not be computed."""
     score: float | None = None
     cause: UnscoredCause | None = None
     """The cause says why a weighted assertion could not be computed; None if all were, or if a user corrected the
@@ -52,7 +52,7 @@ class CountedOutcome(NamedTuple):
     error_code: str | None = None
     costs: Sequence[CountedCost] = ()
     checks: Mapping[str, bool | None] = {}
-    """It is None for an assertion that could not be computed."""
+    """None for an assertion that could not be computed."""
     is_cut: bool = False
     left_out: Mapping[str, int] = {}
     """Checks that the scenario's import left out are counted by type; it is empty if a user corrected the result."""

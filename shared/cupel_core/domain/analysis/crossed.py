@@ -36,7 +36,7 @@ class _CrossedMean(NamedTuple):
     mean: float
     variance: float
     clusters: int
-    """It is the smaller of the numbers of scenarios and personas that have answers."""
+    """The smaller of the numbers of scenarios and personas that have answers."""
 
 
 def interval_of_codes(cases: Sequence[CaseAnswers]) -> Interval | None:

@@ -53,7 +53,7 @@ class Component:
 
     explained_share: float
     chance_share: float
-    """It is the 95th percentile of the share explained after shuffling the targets' answers within each scenario."""
+    """The 95th percentile of the share explained after shuffling the targets' answers within each scenario."""
     is_above_chance: bool
     coordinates: tuple[float, ...]
     """The coordinates are in the order of `Components.columns`."""
@@ -89,7 +89,7 @@ class OmittedIndicator(NamedTuple):
 class TargetOutlyingness:
     column: int
     distance: float | None
-    """It is the Mahalanobis distance in the space of the first components."""
+    """The Mahalanobis distance in the space of the first components."""
     distance_p: float | None
     distance_adjusted_p: float | None
     """The p-value is adjusted by Holm's method over the targets."""
@@ -132,7 +132,7 @@ class DimensionInflation(NamedTuple):
 
     dimension: str
     factor: float | None
-    """It is None if the other dimensions determine it, or if it does not vary."""
+    """None if the other dimensions determine it, or if it does not vary."""
     is_collinear: bool
 
 
@@ -153,7 +153,7 @@ class Slope:
     standard_error: float
     interval: Interval
     p: float | None
-    """It is None if the answers follow the regression exactly."""
+    """None if the answers follow the regression exactly."""
     adjusted_p: float | None
     """The p-value is adjusted by Holm's method over the target's dimensions."""
 
@@ -165,7 +165,7 @@ class Regression:
     answers: int
     intercept: float
     r_squared: float | None
-    """It is None if all answers are the same."""
+    """None if all answers are the same."""
     slopes: tuple[Slope, ...]
 
 
@@ -178,7 +178,7 @@ class SlopeEquality:
     statistic: float | None
     df: tuple[int, int] | None
     p: float | None
-    """It is None if slopes differ and the answers follow them exactly."""
+    """None if slopes differ and the answers follow them exactly."""
     adjusted_p: float | None
     """The p-value is adjusted by Holm's method over the dimensions."""
 
@@ -228,7 +228,7 @@ class VarianceShares:
     target_by_scenario: float
     """Without repeats, this share includes what differs between repeats."""
     repeat: float | None
-    """It is the share between one target's answers to one scenario; None without repeats."""
+    """The share between one target's answers to one scenario; None without repeats."""
 
 
 class DeepCautionCode(StrEnum):

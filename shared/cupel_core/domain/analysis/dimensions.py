@@ -35,7 +35,7 @@ class Trend:
     standard_error: float
     interval: Interval
     p: float | None
-    """It is None if the answers follow the line exactly."""
+    """None if the answers follow the line exactly."""
     adjusted_p: float | None = None
     """The p-value is adjusted by Holm's method over the dimensions and columns of the run."""
 
@@ -57,7 +57,7 @@ class DimensionFigures:
     together."""
     effect: LevelEffect
     trend: Trend | None
-    """It is None for fewer than MIN_SCENARIOS scenarios, or if all have the same score."""
+    """None for fewer than MIN_SCENARIOS scenarios, or if all have the same score."""
 
 
 @dataclass(frozen=True)

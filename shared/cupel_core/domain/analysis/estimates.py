@@ -26,7 +26,7 @@ class MeanEstimate:
     sd: float | None = None
     median: float | None = None
     standard_error: float | None = None
-    """It is None for fewer than two scenarios, unless a single one has several answers."""
+    """None for fewer than two scenarios, unless a single one has several answers."""
     interval: Interval | None = None
     """The interval has 95 % confidence, by Student's t."""
 
@@ -68,7 +68,7 @@ class GroupEstimate:
     answers."""
     pass_rate: ShareEstimate
     pass_rate_bounds: RateBounds | None
-    """It is None if no probe errored, or none was judged."""
+    """None if no probe errored, or none was judged."""
     other_rate: ShareEstimate
 
     @property

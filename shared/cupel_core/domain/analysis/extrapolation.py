@@ -63,7 +63,7 @@ class Extrapolation(NamedTuple):
     value: float
     standard_error: float
     interval: Interval | None
-    """It is None for fewer than MIN_SCENARIOS scenarios."""
+    """None for fewer than MIN_SCENARIOS scenarios."""
 
 
 class GroupExtrapolation(NamedTuple):

@@ -17,7 +17,7 @@ MAX_DIMENSIONS = 50
 """Further dimensions of a run's scenarios are not analyzed."""
 
 type DimensionScores = tuple[float | None, ...]
-"""These are a scenario's scores in the matrix's dimensions; None stands for no score."""
+"""A scenario's scores in the matrix's dimensions; None stands for no score."""
 
 
 class ScenarioRow(NamedTuple):

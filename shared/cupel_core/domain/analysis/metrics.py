@@ -8,12 +8,12 @@ from cupel_core.domain.statistics import Trials
 
 class Metric(StrEnum):
     DECISION = "DECISION"
-    """It is the mean of the decision codes 1-5."""
+    """The mean of the decision codes 1-5."""
     PASS_RATE = "PASS_RATE"  # noqa: S105 - no password
     PASS_RATE_ERRORS_FAIL = "PASS_RATE_ERRORS_FAIL"  # noqa: S105 - no password
-    """It is the share of judged answers and errors that passed: an error counts as a failure."""
+    """The share of judged answers and errors that passed: an error counts as a failure."""
     OTHER_RATE = "OTHER_RATE"
-    """It is the share of answers without a readable code, among those to which the decision rule was applied."""
+    """The share of answers without a readable code, among those to which the decision rule was applied."""
 
     @property
     def is_rate(self) -> bool:

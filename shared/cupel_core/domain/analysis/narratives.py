@@ -68,7 +68,7 @@ class Narrative:
     """This model was asked to write it; None if only rules were used."""
     calls: int = 0
     cost_usd: float | None = None
-    """It is None without calls, or if a price is unknown."""
+    """None without calls, or if a price is unknown."""
     error: str | None = None
 
 

@@ -21,12 +21,12 @@ class SideOperations(NamedTuple):
     simulated_user_cost_usd: float | None
     operations_cost_usd: float | None
     tokens: float | None
-    """It counts the target's input and output tokens per completed probe."""
+    """Counts the target's input and output tokens per completed probe."""
     median_duration_ms: float | None
     p95_duration_ms: float | None
     error_rate: float | None
     other_rate: float | None
-    """It is the share of completed answers without a readable decision; None if the side has no decisions at all."""
+    """The share of completed answers without a readable decision; None if the side has no decisions at all."""
 
     @classmethod
     def of(cls, columns: Iterable[ColumnTotals], counts: Cell) -> Self:

@@ -20,7 +20,7 @@ from cupel_core.domain.statistics import MIN_SCENARIOS, Interval
 _TINY = 1e-12
 
 type CodeShares = tuple[float, ...]
-"""It has the share of each category in a rater's answers; a single answer has 1 for its code."""
+"""Has the share of each category in a rater's answers; a single answer has 1 for its code."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class PairAgreement:
     second: int
     scenarios: int
     kappa: float | None = None
-    """It is quadratic-weighted, and measures whether the columns give the same answers."""
+    """Quadratic-weighted, and measures whether the columns give the same answers."""
     spearman: float | None = None
     """It measures whether the columns order the scenarios alike."""
     spearman_p: float | None = None
@@ -39,7 +39,7 @@ class PairAgreement:
     """The p-value is adjusted by Holm's method over all pairs of the run."""
     equal_share: float | None = None
     difference: float | None = None
-    """It is the mean of the second less that of the first; each scenario counts once."""
+    """The mean of the second less that of the first; each scenario counts once."""
     interval: Interval | None = None
     effect_size: float | None = None
 

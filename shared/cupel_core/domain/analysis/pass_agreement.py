@@ -14,7 +14,7 @@ MAX_KINDS = 200
 """The posterior distribution is sampled for at most this many kinds of scenarios."""
 _DRAWS = 1_000
 _PRIOR = 0.5
-"""It is the weight of each kind of scenario that is possible without repeats (Jeffreys' prior)."""
+"""The weight of each kind of scenario that is possible without repeats (Jeffreys' prior)."""
 _MAX_SPLIT_PRIOR = 1.0
 """All kinds in which targets disagree have at most this weight together; with fifty targets, 49 such kinds would
 outweigh the scenarios."""

@@ -22,7 +22,7 @@ _PILOT_CONFIDENCE = 0.8
 class DifferenceVariance(NamedTuple):
     between: float
     within: float
-    """It is the variance of single answers, of both sides together."""
+    """The variance of single answers, of both sides together."""
 
     def of_difference(self, answers: float) -> float:
         """Return the variance of a scenario's difference if either side has this many answers to it, over all
@@ -63,7 +63,7 @@ def rate_variance(rate: float, effect: float) -> float | None:
 class PlannedRun(NamedTuple):
     repeats: int
     scenarios: int | None
-    """It is None if more than MAX_SCENARIOS would be needed."""
+    """None if more than MAX_SCENARIOS would be needed."""
 
     personas: float = 1.0
 

@@ -11,7 +11,7 @@ class Unit(NamedTuple):
     raters: int
     totals: CodeShares
     pairs: CodeShares
-    """It counts, for each two categories, how often two different raters have one each."""
+    """Counts, for each two categories, how often two different raters have one each."""
 
 
 def products(first: CodeShares, second: CodeShares) -> Iterator[float]:

@@ -42,7 +42,7 @@ class AnalysisRecord:
     created_at: datetime
     rescore_id: str | None = None
     inputs_hash: str | None = None
-    """It is None if the analysis failed."""
+    """None if the analysis failed."""
     failure: RunFailure | None = None
     narrator: str | None = None
     """This model wrote the narrative of a deep analysis; it is None for rules."""

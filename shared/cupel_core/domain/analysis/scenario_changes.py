@@ -42,12 +42,12 @@ class ScenarioChange(NamedTuple):
     comparison: float
     difference: float
     shrunken_difference: float | None
-    """It is the difference expected in further repeats; None without repeats."""
+    """The difference expected in further repeats; None without repeats."""
     standard_error: float | None
-    """It is None unless each case was answered several times on both sides."""
+    """None unless each case was answered several times on both sides."""
     p: float | None
     q: float | None
-    """It is p adjusted over all scenarios by Benjamini and Hochberg; None with fewer than MIN_TRIALS trials on a side,
+    """P adjusted over all scenarios by Benjamini and Hochberg; None with fewer than MIN_TRIALS trials on a side,
     and for averages of several targets."""
 
     @property

@@ -12,7 +12,7 @@ from cupel_core.domain.analysis.counted_outcomes import CountedOutcome
 
 UNKNOWN = -1
 CACHED = -2
-"""It takes the place of UNKNOWN if an answer came from a cache."""
+"""Takes the place of UNKNOWN if an answer came from a cache."""
 _PICO = 10**12
 _MAX_SUM = 2**62
 """The sum of two larger sums might not fit into the 64 bits that a count file has for each."""

@@ -46,7 +46,7 @@ class RatioEstimate:
     comparison: float | None = None
     ratio: float | None = None
     interval: Interval | None = None
-    """It is None with fewer than MIN_SCENARIOS, and if nearly all scenarios have the same ratio: others may have
+    """None with fewer than MIN_SCENARIOS, and if nearly all scenarios have the same ratio: others may have
     any."""
     test: SignificanceTest = SignificanceTest.PAIRED_T
     p: float | None = None
@@ -88,10 +88,10 @@ class UsageRatio:
     estimate: RatioEstimate
     left_out: Mapping[LeftOut, int]
     ratio_of_means: float | None = None
-    """It is the ratio of the mean costs over the same scenarios; None for times."""
+    """The ratio of the mean costs over the same scenarios; None for times."""
     adjusted_p: float | None = None
     verdict: ComparisonVerdict | None = None
-    """It is None for times of two runs, and if both sides are the same conversations."""
+    """None for times of two runs, and if both sides are the same conversations."""
     sentence: str = ""
 
     @property

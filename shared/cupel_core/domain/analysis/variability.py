@@ -19,7 +19,7 @@ class ContestedScenario(NamedTuple):
     variance: float
     range: float
     noise: float | None = None
-    """It is the part of the variance that the columns' repeats alone would cause; None without repeats."""
+    """The part of the variance that the columns' repeats alone would cause; None without repeats."""
 
     @property
     def excess(self) -> float:
@@ -30,7 +30,7 @@ class VariableScenario(NamedTuple):
     scenario: int
     column: int
     variance: float
-    """It is the unbiased variance between the repeats of a case."""
+    """The unbiased variance between the repeats of a case."""
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ class BudgetAccount:
     expired: Mapping[str, BudgetLease] = field(default_factory=dict)
     """Expired leases are part of `spent` and `uncertain` until their workers report after all."""
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
-    """It has the latest refusal by run, as of the last report. Only readers of a run's progress need it."""
+    """Has the latest refusal by run, as of the last report. Only readers of a run's progress need it."""
 
     @property
     def spent_by_role(self) -> SpentByRole:

@@ -72,9 +72,9 @@ class BudgetFit:
 
     left_usd: Mapping[BudgetScope, float]
     exceeded: BudgetScope | None
-    """It is the scarcest budget if less is left of it than the expected cost and the amount for the last call."""
+    """The scarcest budget if less is left of it than the expected cost and the amount for the last call."""
     perhaps_exceeded: BudgetScope | None
-    """It is the same for the upper bound of the cost."""
+    """The same for the upper bound of the cost."""
     needs_confirmation: bool
 
 

@@ -19,7 +19,7 @@ class RunBudget:
     allows_unpriced: bool = False
     """Models whose price is unknown may be called; such calls are not limited."""
     announced_percent: int = 0
-    """It is the greatest of SHARES for which there is an event since the limit was last changed."""
+    """The greatest of SHARES for which there is an event since the limit was last changed."""
     needed_nano_usd: int = 0
     guarantee: BudgetGuarantee = field(kw_only=True)
     """It states how far the run can exceed the budget, as determined at the start."""

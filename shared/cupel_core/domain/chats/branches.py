@@ -97,11 +97,11 @@ class ChatBranch:
     created_at: datetime
     parent_id: str | None = None
     forked_after: str | None = None
-    """It is the last exchange that the branch has in common with its parent; None if there is none."""
+    """The last exchange that the branch has in common with its parent; None if there is none."""
     length: int = 0
     pages: tuple[PointerPage, ...] = ()
     open_turn: str | None = None
-    """It is the turn in progress, during which the branch does not change."""
+    """The turn in progress, during which the branch does not change."""
     session_salt: str = ""
     """The names of profile sessions contain it, so another salt starts new sessions."""
     revision: int = 1

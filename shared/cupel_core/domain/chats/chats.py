@@ -29,7 +29,7 @@ def opening_of(message: str) -> str:
 @dataclass(frozen=True)
 class ChatSettings:
     target: Mapping[str, Any]
-    """It has the fields `{model, params, maxAttempts, callTimeoutSeconds}`, as runs name their targets."""
+    """Has the fields `{model, params, maxAttempts, callTimeoutSeconds}`, as runs name their targets."""
     title: str | None = None
     system: str | None = None
     profile_id: str | None = None
@@ -60,4 +60,4 @@ class Chat:
     """The chat is erased at this time unless it is changed before."""
     revision: int = 1
     opening: str | None = None
-    """It is the beginning of the first message, by which people recognize a chat without a title; None before it."""
+    """The beginning of the first message, by which people recognize a chat without a title; None before it."""

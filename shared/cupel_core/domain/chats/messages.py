@@ -38,7 +38,7 @@ class Exchange:
     user: tuple[int, ...] = (1,)
     answer: tuple[int, ...] = ()
     last_answer: int = 0
-    """It is the highest number that was assigned to an answer, even if no turn has stored that answer."""
+    """The highest number that was assigned to an answer, even if no turn has stored that answer."""
     revision: int = 1
 
     def numbers(self, side: MessageSide) -> tuple[int, ...]:

@@ -134,10 +134,10 @@ class ChatTurn:
     claimed_until: datetime | None = None
     """A worker has claimed the turn until then; None before the first claim."""
     last_seq: int = 0
-    """It is the number of the last event; events are numbered from 1."""
+    """The number of the last event; events are numbered from 1."""
     attempts: int = 0
     result: Mapping[str, Any] | None = None
-    """It describes what the turn ran, and is set when the turn is over."""
+    """Describes what the turn ran, and is set when the turn is over."""
 
     @property
     def id(self) -> str:

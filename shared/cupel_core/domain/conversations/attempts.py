@@ -19,4 +19,4 @@ class AttemptInFlight(NamedTuple):
     """The first attempt is 1."""
     max_attempts: int
     since: float
-    """It is a Unix time."""
+    """A Unix time."""

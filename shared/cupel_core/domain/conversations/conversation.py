@@ -89,7 +89,7 @@ class ConversationRules:
     has_user_role: bool = False
     """A persona or instructions tell the simulated user how to continue, even without criteria."""
     max_messages: int = DEFAULT_MAX_MESSAGES
-    """It limits user and assistant messages together, including the scenario's own; one answer is always requested."""
+    """Limits user and assistant messages together, including the scenario's own; one answer is always requested."""
     scripted: tuple[str, ...] = ()
     max_turns: int | None = None
     has_profile: bool = False
@@ -132,15 +132,15 @@ class ConversationState:
     model_version: str | None = None
     finish_reason: str | None = None
     verdict: Verdict | None = None
-    """It is the judge's verdict on the last answer; None until that answer is judged."""
+    """The judge's verdict on the last answer; None until that answer is judged."""
     unjudged: AssertionResult | None = None
-    """It replaces the verdict on the last answer if the judge's replies were unusable."""
+    """Replaces the verdict on the last answer if the judge's replies were unusable."""
     judge_spend: Spend = field(default_factory=Spend)
     persona_spend: Spend = field(default_factory=Spend)
     unusable: Spend = field(default_factory=Spend)
     """It sums calls of the target without a usable answer that were, or may have been, billed."""
     grades: Mapping[str, AssertionGrade] = field(default_factory=dict)
-    """It maps the paths of the assertions that a model has graded so far to their grades (`scoring/grade_log.py`)."""
+    """Maps the paths of the assertions that a model has graded so far to their grades (`scoring/grade_log.py`)."""
     started_at: datetime | None = field(default=None, compare=False)
     """The first call began at this time; None before it."""
     thread_id: str | None = None
@@ -161,7 +161,7 @@ class ConversationState:
     replies: tuple[ReplyRecord, ...] = field(default=(), compare=False)
     """They record the target's calls in order, without the verdict on the last answer."""
     attempts: Mapping[str, FailedAttempts] = field(default_factory=dict, compare=False)
-    """It maps the calls that have no answer yet to their failed attempts (`providers/attempt_log.py`)."""
+    """Maps the calls that have no answer yet to their failed attempts (`providers/attempt_log.py`)."""
 
     @property
     def full_cost_usd(self) -> float | None:

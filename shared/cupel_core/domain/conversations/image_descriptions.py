@@ -15,7 +15,7 @@ _colors: dict[str, str] = {}
 MAX_PIXELS = 65_536
 """Larger images are not decoded, because decoding would block the other conversations of a worker."""
 _SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-"""It is the number of samples per pixel by color type: gray, RGB, palette, gray with alpha, RGB with alpha."""
+"""The number of samples per pixel by color type: gray, RGB, palette, gray with alpha, RGB with alpha."""
 _PALETTE, _GRAY = 3, (0, 4)
 _NAMES = {
     "black": (0, 0, 0),

@@ -93,7 +93,7 @@ PARAMETER_NAMES = {
 
 
 LOOP_PARAMETERS = frozenset({"maxToolRounds", "toolConnectorId"})
-"""These are set like parameters, but not sent: they define who executes the model's calls, and how often."""
+"""Set like parameters, but not sent: they define who executes the model's calls, and how often."""
 
 
 def merge_parameters(*layers: ParameterFields) -> dict[str, Any]:

@@ -107,7 +107,7 @@ class SimulationKey:
     repeat: int = 0
     seed: int = 0
     variant: str = ""
-    """It has the target's label and the prompt if there are several, so that a model answers differently under each."""
+    """Has the target's label and the prompt if there are several, so that a model answers differently under each."""
 
 
 @dataclass(frozen=True)
@@ -262,20 +262,20 @@ class Reply:
     text: str
     model_version: str | None = None
     usage: Usage | None = None
-    """It is None if it was not reported; then the usage and the cost of the call are unknown."""
+    """None if it was not reported; then the usage and the cost of the call are unknown."""
     finish_reason: str | None = None
     exhausted_allowance: ExhaustedAllowance | None = None
-    """It is None while the account has allowance left."""
+    """None while the account has allowance left."""
     thread_id: str | None = None
-    """It is the id that the agent assigned to the conversation; None if it assigned none."""
+    """The id that the agent assigned to the conversation; None if it assigned none."""
     output: Mapping[str, object] | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     omitted_parameters: tuple[RequestParameter, ...] = ()
     """These were left out of the request because the model rejects them."""
     cost_usd: float | None = None
-    """It is the cost according to the provider; None if the provider does not report it."""
+    """The cost according to the provider; None if the provider does not report it."""
     cached_duration_ms: int | None = None
-    """It is the duration of the call whose answer was cached; None if the reply is not from a cache."""
+    """The duration of the call whose answer was cached; None if the reply is not from a cache."""
     reasoning: str = ""
     """The reasoning is not part of `text`."""
 

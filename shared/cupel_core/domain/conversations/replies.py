@@ -22,9 +22,9 @@ class ReplyRecord:
     usage: Annotated[Usage, INLINE]
     duration_ms: int
     cost_usd: float | None
-    """It is None for a model without a known price."""
+    """None for a model without a known price."""
     verdict: Annotated[ReplyVerdict, ROW] | None = None
-    """It is None for replies that no judge was asked about."""
+    """None for replies that no judge was asked about."""
 
     def judged(self, verdict: ReplyVerdict) -> "ReplyRecord":
         return replace(self, verdict=verdict)

@@ -162,7 +162,7 @@ class DefinitionHead:
     deleted_at: datetime | None = None
     version_label: str | None = None
     revision: int = 0
-    """It counts changes, so that a concurrent change is not overwritten unread."""
+    """Counts changes, so that a concurrent change is not overwritten unread."""
 
     @property
     def parent_id(self) -> str | None:
@@ -183,7 +183,7 @@ class StoredVersion:
     content: Mapping[str, Any]
     """A fork has only its overrides here."""
     content_version: int
-    """It is the version whose item has the content: an earlier one if only scenarios have changed since."""
+    """The version whose item has the content: an earlier one if only scenarios have changed since."""
     scenarios_revision: int
     label: str | None = None
 

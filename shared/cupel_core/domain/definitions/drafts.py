@@ -38,11 +38,11 @@ class ImportNotes:
 
     listed: dict[ImportNote, None] = field(default_factory=dict)
     places: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """It counts the notes of each cause; a cause is what a note is about, and why."""
+    """Counts the notes of each cause; a cause is what a note is about, and why."""
     further: dict[tuple[str, str], ImportNote] = field(default_factory=dict)
-    """It has the first unlisted note of each cause; its `count` includes all further notes of the cause."""
+    """Has the first unlisted note of each cause; its `count` includes all further notes of the cause."""
     seen: set[int] = field(default_factory=set, compare=False)
-    """These are the hashes of the notes that are only counted."""
+    """The hashes of the notes that are only counted."""
 
     def __iter__(self) -> Iterator[ImportNote]:
         yield from self.listed
@@ -113,7 +113,7 @@ class DefinitionDraft:
     models: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     targets: tuple[Mapping[str, Any], ...] = ()
-    """It has the same models with labels and parameters, as in a request that starts a run."""
+    """Has the same models with labels and parameters, as in a request that starts a run."""
 
     @property
     def missing_models(self) -> tuple[MissingModel, ...]:
@@ -157,7 +157,7 @@ class ImportedSuite:
     temperature: float | None = None
     connectors: tuple[ConnectorDraft, ...] = ()
     data_urls: Mapping[str, str] = field(default_factory=dict)
-    """It has images and PDFs of the file's text, by the ids that messages name."""
+    """Has images and PDFs of the file's text, by the ids that messages name."""
     places: tuple[str, ...] = ()
     """The scenarios are at these places of a table, such as `row 3 (line 4)`. Only the reader of the file has them."""
 

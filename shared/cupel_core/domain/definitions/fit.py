@@ -29,7 +29,7 @@ class Misfit(NamedTuple):
     field: str
     """The field is relative to the scenario, or to the content if `is_shared`; it is empty for the scenario itself."""
     message: str
-    """It is a clause about the scenario that says what a prompt or an assertion needs."""
+    """A clause about the scenario that says what a prompt or an assertion needs."""
     is_shared: bool = False
 
 

@@ -48,7 +48,7 @@ class Generation:
     failed_attempts: int = 0
     error: str | None = None
     max_budget_usd: float | None = None
-    """It limits the cost of the calls; None means no limit of its own."""
+    """Limits the cost of the calls; None means no limit of its own."""
 
     @property
     def completed(self) -> int:
@@ -67,7 +67,7 @@ the answer, such as a line to end with. Answer with the text alone."""
 class GenerationView(NamedTuple):
     generation: Generation
     account: BudgetAccount = BudgetAccount()
-    """It accounts for the generation's own budget; empty without one."""
+    """Accounts for the generation's own budget; empty without one."""
 
 
 def request_for(matrix: Matrix, index: int, max_output_tokens: int | None = None) -> ModelRequest:

@@ -38,7 +38,7 @@ class Scenario:
     dimensions: dict[str, float] = field(default_factory=dict)
     metadata: dict[str, object] = field(default_factory=dict)
     instructions: str | None = None
-    """It is the simulated user's goal, which the target does not see."""
+    """The simulated user's goal, which the target does not see."""
     follow_ups: tuple[str, ...] = ()
     """These user messages follow the first answer in order, instead of the definition's."""
     separate_turns: bool = False
@@ -53,7 +53,7 @@ class Scenario:
     tool_results: tuple[ScriptedResult, ...] = ()
     """They define what calls of tools return; the first that matches a call answers it."""
     left_out_checks: LeftOutChecks = field(default_factory=dict)
-    """It counts, by type, checks that an import left out of `assertions`."""
+    """Counts, by type, checks that an import left out of `assertions`."""
 
     @property
     def variables(self) -> Mapping[str, Any]:
@@ -221,11 +221,11 @@ class Manifest:
     Adjacent pages that fit into one are merged when one of them changes."""
 
     revision: int = 0
-    """It counts changes of the scenarios up to this manifest, and identifies the manifest within the definition."""
+    """Counts changes of the scenarios up to this manifest, and identifies the manifest within the definition."""
     pages: tuple[Annotated[ScenarioPage, ROW], ...] = ()
     next_ordinal: int = 1
     first_ordinals: tuple[int, ...] = ()
-    """It has an entry per page; it is empty while ordinals have no gaps, that is, until an inner scenario is
+    """Has an entry per page; it is empty while ordinals have no gaps, that is, until an inner scenario is
     deleted."""
 
     @classmethod

@@ -64,7 +64,7 @@ class ExpectedConversation:
     """Describes a conversation before it takes place; models that are None are not called."""
 
     opening_tokens: float
-    """It includes all messages that the conversation begins with, and the system message."""
+    """Includes all messages that the conversation begins with, and the system message."""
     max_turns: int = 1
     scripted_tokens: tuple[float, ...] = ()
     separate_turns: bool = False

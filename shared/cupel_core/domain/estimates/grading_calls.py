@@ -21,7 +21,7 @@ class GradingCall(NamedTuple):
     """The assertion's own texts, such as a rubric, have this many tokens."""
     answers: int = 1
     per_conversation: float = 1.0
-    """It is less than one if several conversations share the call."""
+    """Less than one if several conversations share the call."""
     reads_opening: bool = False
     reads_conversation: bool = False
     """The call reads the whole conversation if that is more than one question and its answer."""

@@ -28,7 +28,7 @@ _UNKNOWN_WORST = 2.0
 
 class PastConversation(NamedTuple):
     scenario: int
-    """It is the position of the scenario in the definition."""
+    """The position of the scenario in the definition."""
     calls: int
     input_tokens: int
     output_tokens: int
@@ -49,7 +49,7 @@ class ColumnHistory:
     run_ids: Sequence[str] = ()
 
     worst_usd: Mapping[ModelRole, float] = field(default_factory=dict)
-    """It is the maximum cost of a conversation by role; roles without a known limit are missing."""
+    """The maximum cost of a conversation by role; roles without a known limit are missing."""
 
     @property
     def is_enough(self) -> bool:

@@ -41,15 +41,15 @@ class Unknowns:
     """Contains factors for what an estimate must assume; 1 is the expected value."""
 
     input: float = 1.0
-    """It is the factor of the tokens of known texts."""
+    """The factor of the tokens of known texts."""
     output: float = 1.0
-    """It is the factor of the tokens of an answer."""
+    """The factor of the tokens of an answer."""
     turns: float = 1.0
-    """It is the factor of the turns of a conversation whose end a judge decides."""
+    """The factor of the turns of a conversation whose end a judge decides."""
     rounds: float = 1.0
-    """It is the factor of the rounds of tools before an answer."""
+    """The factor of the rounds of tools before an answer."""
     pages: float = 1.0
-    """It is the factor of the tokens of PDFs."""
+    """The factor of the tokens of PDFs."""
     latency: float = 1.0
 
 

@@ -7,7 +7,7 @@ from cupel_core.domain.reports.trials import ARMS, BUDGETED_SHARE, TrialMaterial
 from cupel_core.domain.statistics import MIN_SCENARIOS, Trials
 
 _MAX_NOISE = 0.25
-"""It is the variance of single results if half of them pass."""
+"""The variance of single results if half of them pass."""
 
 
 def with_trial(estimate: RunEstimate, scenarios: int, answers: float) -> RunEstimate:

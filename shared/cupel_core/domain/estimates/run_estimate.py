@@ -21,7 +21,7 @@ from cupel_core.domain.runs.pace import UNLIMITED, Pace
 from cupel_core.domain.text.token_counts import LATIN_FACTOR, OTHER_FACTOR
 
 type Price = Callable[[str, Calls], float | None]
-"""It returns the cost of these calls of a model if all are equally long; None if the price is unknown."""
+"""Returns the cost of these calls of a model if all are equally long; None if the price is unknown."""
 
 OUTPUT_FACTOR = 4.0
 TURNS_FACTOR = 2.0
@@ -33,7 +33,7 @@ PAGES_FACTOR = 3.0
 _BYTES_PER_TOKEN = 4.0
 """A prompt has this many bytes per token; a budget sets aside a token per byte."""
 _REPORT_CALL = Calls(1.0, MAX_SHOWN_TOKENS, MAX_OUTPUT_TOKENS)
-"""These are the maximum tokens, because the amount to read is only known at the end of the run."""
+"""The maximum tokens, because the amount to read is only known at the end of the run."""
 _AFTERWARDS = (ModelRole.SUMMARY, ModelRole.REPORT)
 """These roles are called after all conversations, which do not need their calls."""
 _SECONDS_TO_FIRST_TOKEN = 0.7
@@ -136,7 +136,7 @@ class TrialEstimate(NamedTuple):
     """Estimates what the trial of a revised prompt adds, if the run's report offers one: both prompts are run anew."""
 
     probes: int
-    """It counts the probes of both prompts together."""
+    """Counts the probes of both prompts together."""
     usd: EstimateInterval
     is_within_limit: bool
     """The trial has no more conversations than the run. A larger trial costs more than allowed and does not start."""

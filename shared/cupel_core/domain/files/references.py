@@ -18,7 +18,7 @@ MAX_TOTAL_BYTES = 20 * 1024 * 1024
 20 to 50 MB."""
 
 type Find = Callable[[str], FileInfo | None]
-"""It returns the info of a file by its id; None if there is none."""
+"""Returns the info of a file by its id; None if there is none."""
 
 
 class FileProblem(NamedTuple):

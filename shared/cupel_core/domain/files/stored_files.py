@@ -26,7 +26,7 @@ class StoredFile:
     status: FileStatus
     created_at: datetime
     info: FileInfo | None = None
-    """It is None until the content was checked."""
+    """None until the content was checked."""
     deleted_at: datetime | None = None
 
     @property

@@ -32,7 +32,7 @@ TRIAL_SECONDS = 120.0
 RECHECK_SECONDS = 5.0
 """The breaker is checked again after this time while another worker's trial is in progress."""
 WAIT_STEPS_SECONDS = (5.0, 10.0, 20.0, 60.0, 180.0, 330.0)
-"""These are the waits of a model whose provider asks to wait; the last is repeated. The fourth outlasts a minute, over
+"""The waits of a model whose provider asks to wait; the last is repeated. The fourth outlasts a minute, over
 which most limits apply, and all together last ten minutes."""
 MIN_WAITS_IN_ROW = 2
 PATIENCE_SECONDS = 3_600.0
@@ -61,10 +61,10 @@ class CallRecord(NamedTuple):
     is_quoting: bool = False
     """The message repeats parts of the conversation, which may be deleted, so it is not stored here."""
     repair: Remedy | None = None
-    """It is the party who can repair the error; None if the code determines it."""
+    """The party who can repair the error; None if the code determines it."""
     wait_seconds: float = 0.0
     others: int = 0
-    """It counts the worker's calls that were in flight when this one ended, or that the model has answered lately."""
+    """Counts the worker's calls that were in flight when this one ended, or that the model has answered lately."""
 
     @property
     def asks_to_wait(self) -> bool:
@@ -85,7 +85,7 @@ class Breaker:
 
     refusals: int = 0
     recent: str = ""
-    """It has the latest calls, newest last: `x` failed, `.` succeeded."""
+    """Has the latest calls, newest last: `x` failed, `.` succeeded."""
     opened_at: float | None = None
     until: float = 0.0
     openings: int = 0
@@ -93,7 +93,7 @@ class Breaker:
     trial_of: str | None = None
     trial_until: float = 0.0
     waits_in_row: int = 0
-    """It counts requests to wait since the last answer."""
+    """Counts requests to wait since the last answer."""
     asked_since: float | None = None
     """The first request to wait since the last answer was at this time."""
     steps: int = 0

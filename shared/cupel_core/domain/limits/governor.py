@@ -29,7 +29,7 @@ MAX_RENEW_INTERVAL_SECONDS = 4.0
 """A worker learns of a pause when it renews its lease, so a pause takes effect within 5 s."""
 MIN_RENEW_INTERVAL_SECONDS = 0.2
 RENEWALS_PER_SECOND = 25
-"""This is the rate of all workers together: many workers renew less often, because each renewal writes the shared
+"""The rate of all workers together: many workers renew less often, because each renewal writes the shared
 item."""
 LEASE_SECONDS = 3 * RENEW_INTERVAL_SECONDS
 DECREASE_INTERVAL_SECONDS = 5.0
@@ -64,7 +64,7 @@ class WorkerLease:
     demand: int
     until: float
     share: int = 0
-    """It is the fair share, which the grant reaches as other workers release theirs. It is not stored, because only the
+    """The fair share, which the grant reaches as other workers release theirs. It is not stored, because only the
     worker needs it."""
     granted: int = 0
     reserved: int = 0
@@ -80,7 +80,7 @@ class WorkerReport:
     in_flight: int
     calls: tuple[CallRecord, ...] = ()
     attempts: int = 0
-    """It counts started calls, to which a limit on requests applies."""
+    """Counts started calls, to which a limit on requests applies."""
     tokens: int = 0
     exhausted: Mapping[str, float] = field(default_factory=dict)
     """For a model whose allowance is used up, it has the Unix time, from an answer's headers, until which it is."""
@@ -104,9 +104,9 @@ class Governor:
 
     limit: int | None = None
     learned: int | None = None
-    """It is a limit below `limit`, learned from throttling; None while the provider does not throttle."""
+    """A limit below `limit`, learned from throttling; None while the provider does not throttle."""
     recent: RecentCalls = field(default_factory=RecentCalls)
-    """It has the calls since the limit was last lowered."""
+    """Has the calls since the limit was last lowered."""
     lowered_at: float = 0.0
     raised_at: float = 0.0
     blocked_until: float = 0.0

@@ -9,7 +9,7 @@ DEFAULT_IN_ALL = 200
 @dataclass(frozen=True)
 class OpenRunLimits:
     per_owner: int | None = None
-    """It limits the runs of one token, user or schedule."""
+    """Limits the runs of one token, user or schedule."""
     in_all: int | None = None
 
     @property

@@ -48,7 +48,7 @@ def usual_repair(code: ProbeErrorCode) -> Remedy:
 class RefusedCall(NamedTuple):
     status: int
     codes: frozenset[str] = frozenset()
-    """It has every code, type, status, reason and quota that the body names, as text."""
+    """Has every code, type, status, reason and quota that the body names, as text."""
     message: str = ""
     wait_seconds: float | None = None
 

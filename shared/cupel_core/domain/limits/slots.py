@@ -10,7 +10,7 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.domain.limits.worker_capacity import is_fair
 
 type HasRoom = Callable[[int, int], bool]
-"""It returns whether an owner may have this many slots while this many are taken in all; both include the new slot."""
+"""Returns whether an owner may have this many slots while this many are taken in all; both include the new slot."""
 
 
 MAX_RUNNING_TURNS = 20
@@ -21,7 +21,7 @@ MAX_RUNNING_TURNS = 20
 class Slot:
     owner: str
     until: float
-    """It is a Unix time."""
+    """A Unix time."""
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ class WorkerCapacity:
 
     memory_mb: int | None = None
     conversations: int = MAX_CONVERSATIONS
-    """It is the maximum at present, and follows the worker's load."""
+    """The maximum at present, and follows the worker's load."""
 
     @property
     def conversations_mb(self) -> float:

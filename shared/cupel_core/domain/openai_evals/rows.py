@@ -14,7 +14,7 @@ ITEM = "item"
 STORED_ANSWERS = frozenset({"stored_completions", "responses"})
 """Sources of these types have answers of runs as rows."""
 RECORDED_TARGET = "sim/echo"
-"""It is the target of a run that calls no model, because the answers are in its data."""
+"""The target of a run that calls no model, because the answers are in its data."""
 _ROLES = {**{str(role): role for role in MessageRole if role is not MessageRole.TOOL}, "developer": MessageRole.SYSTEM}
 _TEXT_PARTS = ("text", "input_text", "output_text")
 _MAX_MESSAGES = 200

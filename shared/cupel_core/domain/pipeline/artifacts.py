@@ -81,7 +81,7 @@ class ArtifactSpec:
     persistence: ArtifactPersistence
     usage: ArtifactUsage
     semantics: str
-    """It is `state`, `log/feed`, `lore/memory`, `intermediate` or another word, and only used for display."""
+    """`state`, `log/feed`, `lore/memory`, `intermediate` or another word, and only used for display."""
     write_mode: WriteMode = WriteMode.REPLACE
     title: str | None = None
     retention: HistoryLimit | None = None

@@ -29,11 +29,11 @@ class HookBase:
     artifacts: Artifacts
     operations: Mapping[str, str] = field(default_factory=dict)
     user: str = ""
-    """It is the current user message, as rewritten before this hook."""
+    """The current user message, as rewritten before this hook."""
     original_user: str = ""
     answer: str | None = None
     case: Mapping[str, Any] = field(default_factory=dict)
-    """It has the fields `{scenarioId, dimensions}`."""
+    """Has the fields `{scenarioId, dimensions}`."""
     variables: Mapping[str, Any] = field(default_factory=dict)
     now: str = ""
     trigger: Trigger = Trigger.GENERATE

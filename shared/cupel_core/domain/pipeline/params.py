@@ -93,7 +93,7 @@ class GuardOutput:
     title: str
     description: str | None = None
     when: str | None = None
-    """It is an expression whose truth value counts; only the engine RULES has it."""
+    """An expression whose truth value counts; only the engine RULES has it."""
 
 
 @dataclass(frozen=True)

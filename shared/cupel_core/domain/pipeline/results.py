@@ -28,7 +28,7 @@ class SkipReason(StrEnum):
 
 
 class StepErrorCode(StrEnum):
-    """These are codes besides those of providers (`ProbeErrorCode`)."""
+    """Codes besides those of providers (`ProbeErrorCode`)."""
 
     TEMPLATE_RENDER_ERROR = "template_render_error"
     OUTPUT_PARSE_ERROR = "output_parse_error"
@@ -51,7 +51,7 @@ class EffectText(NamedTuple):
 
 
 type CallSummary = Mapping[str, Mapping[str, Any]]
-"""It has bounded `{inputs, outputs}` of an operation's call for the record of its turn, and is empty without a call."""
+"""Has bounded `{inputs, outputs}` of an operation's call for the record of its turn, and is empty without a call."""
 
 
 class PaidAnswer(NamedTuple):
@@ -66,7 +66,7 @@ class StepResult:
 
     status: StepStatus
     value: Any = None
-    """It is the value of the artifact, after the write mode was applied."""
+    """The value of the artifact, after the write mode was applied."""
     payloads: tuple[EffectText, ...] = ()
     inclusion: EffectText | None = None
     skip_reason: SkipReason | None = None
@@ -76,7 +76,7 @@ class StepResult:
     spend: Spend = _NOTHING
     duration_ms: int = 0
     started_at: str = ""
-    """It is empty if the operation never began."""
+    """Empty if the operation never began."""
     call: CallSummary = field(default_factory=dict)
 
     @property

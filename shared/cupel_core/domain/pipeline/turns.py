@@ -34,9 +34,9 @@ class StoredArtifact:
     max_age_days: int | None = None
     """Older values are no part of the history, as of the last write."""
     version: int = 1
-    """It counts the values so far, including this one."""
+    """Counts the values so far, including this one."""
     writer: Mapping[str, Any] = field(default_factory=dict)
-    """It has `{operationId, title, format, usage, semantics}` of the operation that wrote the value."""
+    """Has `{operationId, title, format, usage, semantics}` of the operation that wrote the value."""
     turn_id: str | None = None
     """In a chat, this turn wrote the value, at the position of its exchange."""
     position: int | None = None
@@ -66,7 +66,7 @@ def written_value(spec: ArtifactSpec, value: Any, before: StoredArtifact | None)
 @dataclass(frozen=True)
 class OpenTurn:
     now: str
-    """It is the start of the turn, as templates see it."""
+    """The start of the turn, as templates see it."""
     before: Results = field(default_factory=dict)
     after: Results = field(default_factory=dict)
     answers: Mapping[str, PaidAnswer] = field(default_factory=dict)

@@ -24,7 +24,7 @@ class SampleCandidate(NamedTuple):
     scenario: str
     persona: str | None
     rank: int
-    """It orders equal candidates, identically for the same seed."""
+    """Orders equal candidates, identically for the same seed."""
 
     @property
     def order(self) -> tuple[float, int]:

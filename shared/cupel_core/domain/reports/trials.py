@@ -54,9 +54,9 @@ class TrialRequest(BudgetTerms):
 class TrialMaterial(NamedTuple):
     scenarios: int
     answers: float
-    """It is the number of an arm's answers to a scenario per repeat: its personas times the columns."""
+    """The number of an arm's answers to a scenario per repeat: its personas times the columns."""
     noise: float
-    """It is the variance of whether a single conversation about a scenario passes."""
+    """The variance of whether a single conversation about a scenario passes."""
 
     def differences(self) -> DifferenceVariance:
         """Return the variances for an arm's scenarios. How much the effect varies between them is unknown, so its own
@@ -154,7 +154,7 @@ class TrialResult(NamedTuple):
     interval: Sequence[float] | None
     p: float | None
     detectable_difference: float
-    """It is the smallest difference that would have been found with a chance of 80 %."""
+    """The smallest difference that would have been found with a chance of 80 %."""
 
     @property
     def sentence(self) -> str:

@@ -14,7 +14,7 @@ class UnpricedCalls(NamedTuple):
     roles: tuple[str, ...]
     """The model was called in these roles, each of which has calls without a price."""
     calls: int | None
-    """It is None if it is not known how many of the calls have no price."""
+    """None if it is not known how many of the calls have no price."""
 
 
 def unpriced_calls(

@@ -43,7 +43,7 @@ class Connector:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     config: Mapping[str, Any] = field(default_factory=dict)
     headers_version: str | None = None
-    """It is None if no headers are stored."""
+    """None if no headers are stored."""
 
     @property
     def target(self) -> str:

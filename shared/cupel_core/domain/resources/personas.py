@@ -19,7 +19,7 @@ class Persona:
     system_prompt: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     headers_version: str | None = None
-    """It is None if no headers are stored."""
+    """None if no headers are stored."""
     connector_urls: tuple[str, ...] = ()
     """The headers may be sent to these addresses."""
 

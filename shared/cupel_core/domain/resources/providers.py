@@ -12,13 +12,13 @@ class ModelPrice:
     """States prices in US dollars per million tokens, where the price list has none or a wrong one."""
 
     model: str | None
-    """It is the provider's own name; None for all models without a price of their own."""
+    """The provider's own name; None for all models without a price of their own."""
     input_usd_per_million: float
     output_usd_per_million: float
     cached_input_usd_per_million: float | None = None
-    """It applies to input tokens from the provider's prompt cache; None if they cost as much as others."""
+    """Applies to input tokens from the provider's prompt cache; None if they cost as much as others."""
     usd_per_call: float = 0.0
-    """It is added to the price of the tokens, or is the price of an agent's call that reports none."""
+    """Added to the price of the tokens, or is the price of an agent's call that reports none."""
 
     def cost_usd(self, usage: Usage) -> float:
         cached = usage.cached_input_tokens if self.cached_input_usd_per_million is not None else 0

@@ -39,9 +39,9 @@ class Webhook:
     created_at: datetime
     updated_at: datetime
     disabled_reason: str | None = None
-    """It is None if a user disabled the webhook, or if it is enabled."""
+    """None if a user disabled the webhook, or if it is enabled."""
     failures: int = 0
-    """It counts consecutive failures."""
+    """Counts consecutive failures."""
     suspended_until: datetime | None = None
 
     @property

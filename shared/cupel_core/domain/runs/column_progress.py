@@ -53,7 +53,7 @@ class ColumnCounts:
     errored: int = 0
     running: int = 0
     slow_calls: list[SlowCall] = field(default_factory=list)
-    """It has calls in flight that are repeats or take long, as reported by workers."""
+    """Has calls in flight that are repeats or take long, as reported by workers."""
 
     @property
     def recorded(self) -> int:

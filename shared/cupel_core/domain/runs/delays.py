@@ -31,7 +31,7 @@ class Delay:
     reason: DelayReason
     provider: str | None = None
     model: str | None = None
-    """It is the target, or the model that judges or simulates the user."""
+    """The target, or the model that judges or simulates the user."""
     until: datetime | None = None
     message: str | None = None
     limit: int | None = None

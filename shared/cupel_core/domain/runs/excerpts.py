@@ -12,10 +12,10 @@ MAX_CHARACTERS = 280
 class Excerpt:
     probe_index: int
     answer: str | None
-    """It is the beginning of the last answer; None for an errored probe, and after the content was deleted or
+    """The beginning of the last answer; None for an errored probe, and after the content was deleted or
     expired."""
     reason: str | None
-    """It says why the probe passed or failed, or is the message of its error."""
+    """Says why the probe passed or failed, or is the message of its error."""
     is_content_available: bool
 
 

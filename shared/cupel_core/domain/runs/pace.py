@@ -12,7 +12,7 @@ _PROBES_PER_WORKER = 100
 """Workers of a run share it by slices of this size."""
 
 type Stagger = tuple[int, int]
-"""It is the shortest and the longest gap between two starts, in milliseconds."""
+"""The shortest and the longest gap between two starts, in milliseconds."""
 
 
 @dataclass(frozen=True)

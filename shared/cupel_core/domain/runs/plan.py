@@ -37,9 +37,9 @@ class Column(NamedTuple):
 
     target: Target
     prompt_id: str | None = None
-    """It is None if the definition has no prompts of its own."""
+    """None if the definition has no prompts of its own."""
     prompt_label: str | None = None
-    """It is the prompt's shown name; None stands for its id."""
+    """The prompt's shown name; None stands for its id."""
 
     @property
     def name(self) -> str:
@@ -82,7 +82,7 @@ class Plan:
     segments: tuple[int, ...]
     repeats: int = 1
     prompt_ids: tuple[str, ...] = ()
-    """It is empty if the definition has no prompts of its own: then a column is a target."""
+    """Empty if the definition has no prompts of its own: then a column is a target."""
     prompt_labels: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @cached_property

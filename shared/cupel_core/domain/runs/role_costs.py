@@ -19,7 +19,7 @@ class RoleCost(NamedTuple):
     role: ModelRole
     calls: int
     cost_usd: float | None
-    """It is None if the price of a call is unknown."""
+    """None if the price of a call is unknown."""
 
 
 def role_costs(calls: Mapping[str, tuple[int, float | None]]) -> tuple[RoleCost, ...]:

@@ -209,7 +209,7 @@ class RetryScope:
     """Selects the errored probes that a retry covers: those of one target, a single one, or all."""
 
     model: str | None = None
-    """It is a target by its id, or all targets of this model."""
+    """A target by its id, or all targets of this model."""
     probe_index: int | None = None
 
     def merged_with(self, other: "RetryScope") -> "RetryScope":
@@ -246,39 +246,39 @@ class Run(RunConfig):
     status: RunStatus = RunStatus.PENDING
     fencing_token: int = 1
     retry_round: int = 1
-    """It is the fencing token that last reopened the run; inner barrier nodes and errors of earlier rounds do not
+    """The fencing token that last reopened the run; inner barrier nodes and errors of earlier rounds do not
     count."""
     conversation_round: int = 1
     """All probes without an outcome started over in this retry round. A retry while the run is RUNNING leaves it: only
     the retried probes start over, the others continue (`LeafItem.round_of`)."""
     retry: RetryScope | None = None
     event_seq: int = 0
-    """It is the `seq` of the run's newest event."""
+    """The `seq` of the run's newest event."""
     schedule_id: str | None = None
-    """It is None if the run was started through the API."""
+    """None if the run was started through the API."""
     eval_id: str | None = None
     execution_id: int | None = None
-    """It is a sequence number among the workspace's eval runs."""
+    """A sequence number among the workspace's eval runs."""
     playground: bool = False
     profile: ProfileRef | None = None
-    """It is the operation profile of the turns; its content is in the snapshot."""
+    """The operation profile of the turns; its content is in the snapshot."""
     pause_reason: PauseReason | None = None
     pause_cause: PauseCause | None = None
-    """It is set if `pause_reason` is provider or judge."""
+    """Set if `pause_reason` is provider or judge."""
     period_pause: PeriodPause | None = None
-    """It is set if `pause_reason` is budget and the workspace's budget is used up, not the run's."""
+    """Set if `pause_reason` is budget and the workspace's budget is used up, not the run's."""
     failure: RunFailure | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
     deleted_at: datetime | None = None
     settled: Progress | None = None
-    """It has the final counts once the run is settled; until then they are read from the barrier."""
+    """Has the final counts once the run is settled; until then they are read from the barrier."""
     spend: RunSpend | None = None
-    """It is the total once the run is COMPLETED or FAILED; until then it is read from the barrier."""
+    """The total once the run is COMPLETED or FAILED; until then it is read from the barrier."""
     started_by: StartedBy = SYSTEM
     rerun_of: str | None = None
     revised_prompt: str | None = None
-    """It is a digest of the system prompt that replaces the definition's in a trial of a revised prompt."""
+    """A digest of the system prompt that replaces the definition's in a trial of a revised prompt."""
     labels: RunLabels = field(default_factory=RunLabels)
     evaluators: Mapping[EvaluatorName, EvaluatorStatus] = field(default_factory=dict)
     trial: bool = False
@@ -288,7 +288,7 @@ class Run(RunConfig):
     callbacks: CallbackScope | None = None
     """The run calls the webhook for these; None if the workspace had no enabled webhook at the start."""
     estimated_usd: EstimateInterval | None = None
-    """It is the expected cost at the start; None if a price was unknown."""
+    """The expected cost at the start; None if a price was unknown."""
 
     @property
     def duration_ms(self) -> int | None:

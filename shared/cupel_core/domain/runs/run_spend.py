@@ -26,7 +26,7 @@ _NANO = 10**9
 
 @dataclass(frozen=True)
 class Cost:
-    """It is a sum in billionths of a USD, because integers add up to the same sum in any order."""
+    """A sum in billionths of a USD, because integers add up to the same sum in any order."""
 
     nano_usd: int = 0
     """Calls whose price is unknown are not included."""
@@ -55,10 +55,10 @@ UNKNOWN = Cost(is_complete=False)
 @dataclass(frozen=True)
 class RunSpend:
     recorded: Cost = field(default_factory=Cost)
-    """It covers transcripts and errors, also of earlier retry rounds, with grading and summaries, and conversations
+    """Covers transcripts and errors, also of earlier retry rounds, with grading and summaries, and conversations
     that a pause or a cancellation interrupted."""
     lost: Cost = field(default_factory=Cost)
-    """It covers outcomes that do not count: another worker had recorded the probe, or they missed a retry."""
+    """Covers outcomes that do not count: another worker had recorded the probe, or they missed a retry."""
     by_column: Mapping[int, Cost] = field(default_factory=dict)
 
     def __add__(self, other: "RunSpend") -> "RunSpend":

@@ -25,7 +25,7 @@ class ScaleRun:
     count: int
     system: str | None = None
     opening: str | None = None
-    """It is the user's first message; without it, the simulated user begins."""
+    """The user's first message; without it, the simulated user begins."""
     goal: str | None = None
     persona_ids: tuple[str, ...] = ()
     settings: RunSettings = RunSettings()

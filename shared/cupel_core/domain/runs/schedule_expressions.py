@@ -33,7 +33,7 @@ class CronField(NamedTuple):
     names: tuple[str, ...] = ()
     """These names stand for the numbers from `low` upwards."""
     special: str = r"\*"
-    """It is a pattern of the other values that an element may have."""
+    """A pattern of the other values that an element may have."""
 
     def accepts(self, text: str) -> bool:
         return all(self._accepts_element(element) for element in text.upper().split(","))

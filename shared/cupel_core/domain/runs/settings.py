@@ -23,7 +23,7 @@ class RunConfig:
     max_attempts: int | None = None
     """Each call to a target has at most this many attempts; the default applies if None."""
     retry_delay_seconds: float | None = None
-    """It is the longest wait before the second attempt of a call to a target; None is the default."""
+    """The longest wait before the second attempt of a call to a target; None is the default."""
     call_timeout_seconds: float | None = None
     """One call to a target may take this long; the stack's limit applies if None."""
     max_turns: int | None = None
@@ -43,7 +43,7 @@ class BudgetTerms:
     """Limits what a run, a scale run or a trial may spend."""
 
     max_budget_usd: float | None = None
-    """It is the spending limit; None means no limit."""
+    """The spending limit; None means no limit."""
     allow_unpriced: bool = False
     """A run with a budget may call models whose price is unknown."""
     confirmed_usd: float | None = None

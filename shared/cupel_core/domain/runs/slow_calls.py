@@ -13,7 +13,7 @@ MAX_PER_CLAIM = 10
 
 class SlowCall(NamedTuple):
     offset: int
-    """It is the offset of the probe in its leaf, or the index of the probe where there are no leaves."""
+    """The offset of the probe in its leaf, or the index of the probe where there are no leaves."""
     attempt: int
     max_attempts: int
     since: int

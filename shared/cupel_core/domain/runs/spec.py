@@ -32,7 +32,7 @@ class RunSpec(RunSettings):
     rerun_of: str | None = None
     """The run has the definition version, scenarios and personas of this run, exactly as they were."""
     evaluators: Mapping[str, str] = field(default_factory=dict)
-    """It has the statuses of a scale run's default evaluators by name, and is empty for other runs."""
+    """Has the statuses of a scale run's default evaluators by name, and is empty for other runs."""
     trial: bool = False
     """The run tries the revised prompt of a report."""
     scale: bool = False

@@ -12,15 +12,15 @@ class Target:
     """Contains a model or a connector, with a label and parameters. A run may have one model under several labels."""
 
     model: str
-    """It is `provider/name`, or `connector/<id>`."""
+    """`provider/name`, or `connector/<id>`."""
     label: str | None = None
     params: ParameterFields = field(default_factory=dict, hash=False)
     """They take precedence over the run's."""
     max_attempts: int | None = None
-    """It limits the attempts of one call; None stands for the run's number."""
+    """Limits the attempts of one call; None stands for the run's number."""
     call_timeout_seconds: float | None = None
     agent_name: str | None = field(default=None, compare=False)
-    """It is the name of the connector at the run's start; None for a model, and in requests."""
+    """The name of the connector at the run's start; None for a model, and in requests."""
 
     @property
     def id(self) -> str:
@@ -39,7 +39,7 @@ class Target:
 
     @property
     def called_model(self) -> str | None:
-        """It is None for an agent, which is called through its connector."""
+        """None for an agent, which is called through its connector."""
         return None if self.connector_id else self.model
 
     @property

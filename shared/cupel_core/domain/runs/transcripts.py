@@ -19,7 +19,7 @@ from cupel_core.domain.scoring.scoring import Scoring
 from cupel_core.domain.scoring.unscored import UnscoredCause
 
 CONTENT_DELETED = "the text was deleted, or its retention period has ended"
-"""It replaces the text of an error that is no longer stored."""
+"""Replaces the text of an error that is no longer stored."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Summary:
     is_provisional: bool = False
     """The text is an excerpt that a judge's summary will replace when the run finishes."""
     cause: UnscoredCause | None = None
-    """It is the code of `error`."""
+    """The code of `error`."""
 
     def without_content(self) -> "Summary":
         return replace(self, decision_text="", error=self.error and CONTENT_DELETED)
@@ -65,11 +65,11 @@ class Transcript:
     summary: Summary | None = None
     scoring: Scoring | None = None
     correction: TranscriptResult | None = None
-    """It is a user's result, which replaces the computed one."""
+    """A user's result, which replaces the computed one."""
     content_expires_at: datetime | None = None
     last_accessed_at: datetime | None = None
     stored_word_count: int = 0
-    """It is the word count at the time of storing, for a transcript whose messages were deleted later."""
+    """The word count at the time of storing, for a transcript whose messages were deleted later."""
 
     @property
     def messages(self) -> tuple[Message, ...]:

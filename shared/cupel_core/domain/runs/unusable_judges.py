@@ -24,7 +24,7 @@ class JudgedReply(NamedTuple):
     is_usable: bool
     """A judge was called and the answer was scored."""
     error: str | None = None
-    """It says why the reply is unusable, and may quote the conversation."""
+    """Says why the reply is unusable, and may quote the conversation."""
 
 
 def patience(expected: int) -> int:

@@ -32,9 +32,9 @@ class RunView:
     suspended_models: tuple[SuspendedModel, ...] = ()
     """The circuit breakers of these models of the run are open; lists do not have it."""
     account: BudgetAccount | None = None
-    """It accounts for the run's budget; None if it has none."""
+    """Accounts for the run's budget; None if it has none."""
     price_list: str | None = None
-    """It is the price list at the run's start; lists do not have it."""
+    """The price list at the run's start; lists do not have it."""
 
     @property
     def updated_at(self) -> datetime:
@@ -77,7 +77,7 @@ class RunProgressView:
     spend: RunSpend
     columns: tuple[ColumnProgressView, ...]
     account: BudgetAccount | None = None
-    """It accounts for the run's budget; None if it has none."""
+    """Accounts for the run's budget; None if it has none."""
     spent_at: datetime | None = None
 
 
@@ -109,9 +109,9 @@ class ProbeView:
     """The worker of a running probe made the first call at this time."""
     outcome: Outcome | None = None
     attempts: tuple[ProbeError, ...] = ()
-    """These are the errors before the probe was retried, oldest first."""
+    """The errors before the probe was retried, oldest first."""
     partial_conversation: ConversationState | None = None
-    """It is the checkpoint of a running or errored probe's conversation; only detailed reads have it."""
+    """The checkpoint of a running or errored probe's conversation; only detailed reads have it."""
 
     @property
     def id(self) -> str:

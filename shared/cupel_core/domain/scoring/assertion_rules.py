@@ -56,7 +56,7 @@ CODE_REFUSED = (
 )
 MAX_TURN = 100
 OF_ALL_TURNS = frozenset({"latency", "cost", "finish-reason", ASSERT_SET, *COMPARISONS})
-"""These are measured once per conversation, or have answers of their own."""
+"""Measured once per conversation, or have answers of their own."""
 TRAJECTORY = "trajectory:"
 """Types that check what a target called in a whole conversation have this prefix."""
 _FIELDS = (

@@ -15,7 +15,7 @@ MAX_SCORE = "max-score"
 COMPARISONS = frozenset({SELECT_BEST, MAX_SCORE})
 """These types compare the answers of several targets to one case, once all have answered."""
 NOT_COMPUTED = "could not be computed"
-"""It is the reason of a result without a verdict, whose `error` says why."""
+"""The reason of a result without a verdict, whose `error` says why."""
 
 
 class FailureTag(StrEnum):
@@ -40,7 +40,7 @@ class Assertion:
     metric: str | None = None
     """The score is also reported under this metric."""
     provider: str | None = None
-    """It is the judge or embedding model, `provider/name`; None for the run's."""
+    """The judge or embedding model, `provider/name`; None for the run's."""
     tag: str | None = None
     """A failure has this tag; None stands for the default of the kind."""
     config: Mapping[str, Any] | None = None
@@ -49,9 +49,9 @@ class Assertion:
     """The assertion checks their result instead of the whole answer; each gets the result of the one before it. Several
     are allowed only where code is allowed (`output_transforms.py`)."""
     turn: int | None = None
-    """It is the checked answer of a conversation, from 1; None for the last."""
+    """The checked answer of a conversation, from 1; None for the last."""
     is_default: bool = False
-    """It is one of the default evaluators of a scale run (`default_evaluators.py`)."""
+    """One of the default evaluators of a scale run (`default_evaluators.py`)."""
     parts: tuple["Assertion", ...] = ()
 
     @property
@@ -127,17 +127,17 @@ class AssertionResult:
     weight: Annotated[float, WRITTEN] = 1.0
     metric: str | None = None
     tag: str | None = None
-    """It is set only for a failure."""
+    """Set only for a failure."""
     error: str | None = None
     source: Annotated[str, WRITTEN] = "cupel"
-    """It is `cupel`, or `external` for a result of an external evaluator."""
+    """`cupel`, or `external` for a result of an external evaluator."""
     parts: tuple["AssertionResult", ...] = ()
     judge_reply: JudgeReply | None = None
-    """It is stored for `label-model` and `score-model` only."""
+    """Stored for `label-model` and `score-model` only."""
     cause: UnscoredCause | None = None
     """It classifies `error`, and is set exactly if `passed` is None."""
     unusable_reply: UnusableJudgement | None = None
-    """It is set if `error` is about an unusable reply of the judge."""
+    """Set if `error` is about an unusable reply of the judge."""
 
     def __post_init__(self) -> None:
         if (self.passed is None) is (self.cause is None):

@@ -17,7 +17,7 @@ class GraderConfig:
     evaluator_url: str | None = None
     """The external evaluator's results are added to the assertions'; its headers are secrets."""
     evaluator_headers_version: str | None = None
-    """It is None if no headers are stored."""
+    """None if no headers are stored."""
     summarizer_model: str | None = None
     """The model writes the summaries of reports and grades nothing; None stands for the judge model."""
     judge_max_output_tokens: int | None = None

@@ -26,11 +26,11 @@ RESCORABLE = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELL
 
 
 BUDGET = "budget"
-"""It replaces the phase in which a rescore failed if its own budget was used up."""
+"""Replaces the phase in which a rescore failed if its own budget was used up."""
 JUDGE = "judge"
-"""It replaces the phase in which a rescore failed if an unusable judge stopped it."""
+"""Replaces the phase in which a rescore failed if an unusable judge stopped it."""
 SCORE = "score"
-"""It is the phase in which a rescore failed if it could score nothing."""
+"""The phase in which a rescore failed if it could score nothing."""
 
 
 class RescoreStatus(StrEnum):
@@ -84,22 +84,22 @@ class Rescore:
     config: RescoreConfig
     total: int
     probe_count: int
-    """It is the size of the run's plan at that time; a later expansion adds none."""
+    """The size of the run's plan at that time; a later expansion adds none."""
     retry_round: int
-    """It is the run's retry round at that time; transcripts of later rounds are not graded."""
+    """The run's retry round at that time; transcripts of later rounds are not graded."""
     created_at: datetime
     status: RescoreStatus = RescoreStatus.PENDING
     completed_at: datetime | None = None
     failure: RunFailure | None = None
     counts: RescoreCounts | None = None
     max_budget_usd: float | None = None
-    """It is the rescore's own budget; without it, its calls are charged to the budget of the run."""
+    """The rescore's own budget; without it, its calls are charged to the budget of the run."""
     is_exhausted: bool = False
     """The rescore's own budget is used up, so nothing more is graded."""
     unusable_judge: str | None = None
-    """It says why the judge is not called any more: none of its first replies was usable, so nothing more is graded."""
+    """Says why the judge is not called any more: none of its first replies was usable, so nothing more is graded."""
     execution: int = 1
-    """It is the number of the latest requested execution; each raise of the budget requests another one."""
+    """The number of the latest requested execution; each raise of the budget requests another one."""
 
     @property
     def is_stopped(self) -> bool:
@@ -162,7 +162,7 @@ class RescoreResult:
     unscored: bool
     """Something that counts could not be computed."""
     scoring: Scoring | None
-    """It is None once the transcript's content was deleted, because judges quote from it."""
+    """None once the transcript's content was deleted, because judges quote from it."""
     judge: Spend = field(default_factory=Spend)
     expires_at: datetime | None = None
 
@@ -195,7 +195,7 @@ class RescoreResultView(NamedTuple):
     result: RescoreResult
     column: Column
     scenario_name: str | None
-    """It is None only if the run's snapshot was deleted."""
+    """None only if the run's snapshot was deleted."""
 
 
 class RescoreView(NamedTuple):

@@ -31,7 +31,7 @@ class ScenarioScoresView(NamedTuple):
     scenario_id: str
     column: Column
     scenario_name: str | None
-    """It is the name at the run's start."""
+    """The name at the run's start."""
 
 
 class MeanOfScenarios(NamedTuple):
@@ -63,7 +63,7 @@ class ColumnScores:
     pass_at_k: MeanOfScenarios
     pass_hat_k: MeanOfScenarios
     scenarios: int
-    """It includes the scenarios without enough results for pass@k and pass^k."""
+    """Includes the scenarios without enough results for pass@k and pass^k."""
     metrics: Mapping[str, float]
     tags: Mapping[str, int]
     totals: ColumnTotals

@@ -19,7 +19,7 @@ from cupel_core.domain.scoring.left_out_checks import NOTHING_LEFT, LeftOutCheck
 from cupel_core.domain.scoring.unscored import UnscoredCause
 
 CRITERIA = "criteria"
-"""It is the result type of a judge's verdict."""
+"""The result type of a judge's verdict."""
 _MAX_REASONS = 3
 """The reason of a combined result includes at most this many reasons."""
 MAX_CHECKS = 20
@@ -39,11 +39,11 @@ class Scoring:
     tags: tuple[str, ...] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
     metric_weights: Mapping[str, float] = field(default_factory=dict)
-    """It has the total weights of metrics' results that are not 1; derived metrics sum score x weight."""
+    """Has the total weights of metrics' results that are not 1; derived metrics sum score x weight."""
     evaluator_note: str | None = None
     verdict: Verdict | None = None
     recorded_cause: UnscoredCause | None = None
-    """It says why the conversation is unscored, if the results are erased or were not read."""
+    """Says why the conversation is unscored, if the results are erased or were not read."""
     left_out: LeftOutChecks = field(default_factory=dict)
     """The import left out these checks of the scenario's author, so they decided nothing."""
 

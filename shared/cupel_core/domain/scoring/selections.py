@@ -17,7 +17,7 @@ from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from cupel_core.domain.text.counts import count_of
 
 QUOTATION_DELETED = "deleted with one of the compared answers"
-"""It replaces a text that may have quoted an answer whose content was deleted."""
+"""Replaces a text that may have quoted an answer whose content was deleted."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Selection:
     """Contains the result of one comparison. Without a winner, `error` says why, or no answer was good enough."""
 
     candidates: tuple[int, ...]
-    """These are the ascending indexes of the completed probes whose answers were compared."""
+    """The ascending indexes of the completed probes whose answers were compared."""
     retry_round: int
-    """It is the run's retry round at that time; a later round may add candidates."""
+    """The run's retry round at that time; a later round may add candidates."""
     winner: int | None
     reason: str
     error: str | None = None

@@ -66,9 +66,9 @@ class UnscoredCause(NamedTuple):
 
     code: UnscoredCode
     model: str | None = None
-    """It is the judge or embedding model; None if no model was to be called."""
+    """The judge or embedding model; None if no model was to be called."""
     provider_code: str | None = None
-    """It is the error code of the failed call (`ProbeErrorCode`), and is set for JUDGE_FAILED only."""
+    """The error code of the failed call (`ProbeErrorCode`), and is set for JUDGE_FAILED only."""
 
     @property
     def sort_key(self) -> tuple[str, str, str]:

@@ -43,7 +43,7 @@ class PatternError(ValueError):
 
 class TranslatedPattern(NamedTuple):
     expression: str
-    """It is an expression for `regex`, without flags."""
+    """An expression for `regex`, without flags."""
     is_unicode: bool
     """The expression is applied to characters instead of UTF-16 code units."""
     names: Mapping[str, int]

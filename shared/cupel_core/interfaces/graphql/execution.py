@@ -39,7 +39,7 @@ from cupel_core.store.unexpected_errors import from_unexpected
 MAX_SECONDS = 25.0
 """API Gateway waits for 30 s."""
 MAX_RESPONSE_BYTES = 5_000_000
-"""It limits a response in the encoding that Lambda sends; Lambda's own limit is 6 MB."""
+"""Limits a response in the encoding that Lambda sends; Lambda's own limit is 6 MB."""
 _MAX_ERRORS = 20
 _OF_ENUM = re.compile(r"\bin '(\w+)' enum\.|\bEnum '(\w+)' cannot represent ")
 

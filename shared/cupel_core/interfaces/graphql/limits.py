@@ -120,7 +120,7 @@ class _Measure:
     fragments: Mapping[str, FragmentDefinitionNode]
     variables: Mapping[str, Any]
     known: dict[tuple[str, bool], _Size] = field(default_factory=dict)
-    """It maps a fragment's name, and whether a list surrounds it, to its size. Validation refuses recursive
+    """Maps a fragment's name, and whether a list surrounds it, to its size. Validation refuses recursive
     fragments."""
 
     def selection(self, selection: SelectionSetNode, parent: GraphQLObjectType, *, is_in_list: bool = False) -> _Size:

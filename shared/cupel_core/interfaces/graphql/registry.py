@@ -26,12 +26,12 @@ class Resolver(NamedTuple):
     item_cost: int
     is_async: bool
     names: Mapping[str, str] = MappingProxyType({"input": "body"})
-    """It maps arguments to the function's names where these are not the arguments' names in snake case."""
+    """Maps arguments to the function's names where these are not the arguments' names in snake case."""
 
 
 MODULES = {field: f"interfaces.graphql.resolvers.{module}" for module, fields in FIELDS.items() for field in fields}
 MODULES |= {field: each.route.module for field, each in ROOT_FIELDS.items()}
-"""It maps a type and its field, such as `Run.definition`, to the module below `cupel_core` that the field needs."""
+"""Maps a type and its field, such as `Run.definition`, to the module below `cupel_core` that the field needs."""
 _RESOLVERS: dict[str, Resolver] = {}
 
 

@@ -25,7 +25,7 @@ class Request:
     cut_lists: list[list[str | int]] = field(default_factory=list)
     is_read_only: bool = False
     refused_fields: Mapping[str, str] = field(default_factory=dict)
-    """It maps fields, named as `FileDetail.downloadUrl`, to the reason why they may not be selected."""
+    """Maps fields, named as `FileDetail.downloadUrl`, to the reason why they may not be selected."""
 
     @property
     def workspace(self) -> str:

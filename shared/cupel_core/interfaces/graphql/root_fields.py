@@ -27,7 +27,7 @@ class FieldOverride(NamedTuple):
     name: str | None = None
     is_query: bool = False
     renamed: Mapping[str, str] = MappingProxyType({})
-    """It maps parameters of the path, other parameters or fields of the body to the names of arguments."""
+    """Maps parameters of the path, other parameters or fields of the body to the names of arguments."""
     is_flat: bool = False
     arguments: str | None = None
     """These arguments, as the schema declares them, replace the derived ones."""
@@ -116,7 +116,7 @@ OVERRIDES: dict[str, FieldOverride] = {
     "updateRescoreBudget": FieldOverride("setRescoreBudget", is_flat=True),
     "updateRunBudget": FieldOverride("setRunBudget", is_flat=True),
 }
-"""It maps operations to published names and arguments that differ from the derived ones."""
+"""Maps operations to published names and arguments that differ from the derived ones."""
 CONNECTIONS = {"definitionsConnection": "listDefinitions", "runsConnection": "listRuns"}
 OTHER_FIELDS = {
     "getBranchSession": "Chat.session",
@@ -150,7 +150,7 @@ OTHER_FIELDS = {
     "pauseQueues": "Mutation.pauseQueue",
     "resumeQueues": "Mutation.resumeQueue",
 }
-"""It maps operations to the fields that have their data; functions of `resolvers` resolve these."""
+"""Maps operations to the fields that have their data; functions of `resolvers` resolve these."""
 WITHOUT_FIELD = {
     "completeFile": "It is part of an upload, whose content is sent over HTTP.",
     "createEventTicket": "A ticket is for the stream of events over HTTP.",
@@ -160,7 +160,7 @@ WITHOUT_FIELD = {
     "getOpenApiDocument": "It describes the HTTP API, and is public.",
     "redeemLoginCode": "It is public, because browsers sign in with it; GraphQL needs a token.",
 }
-"""It maps operations without a field to the reason. OpenAI's API has no fields, because OpenAI defines its contract."""
+"""Maps operations without a field to the reason. OpenAI's API has no fields, because OpenAI defines its contract."""
 
 
 class RootField(NamedTuple):

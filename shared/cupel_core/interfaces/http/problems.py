@@ -20,7 +20,7 @@ _MAX_NAME_LENGTH = 200
 """The name of a field is cut to this length; without a limit, a response could have the request's size."""
 
 is_request_invalid: ContextVar[bool] = ContextVar("is_request_invalid", default=False)
-"""It is true if the content of the request was refused before its operation looked anything up."""
+"""True if the content of the request was refused before its operation looked anything up."""
 
 type Path = tuple[str | int, ...]
 

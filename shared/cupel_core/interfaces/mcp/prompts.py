@@ -19,7 +19,7 @@ class TaskPrompt(NamedTuple):
     description: str
     arguments: tuple[PromptArgument, ...]
     text: str
-    """It has `{names}` of the arguments."""
+    """Has `{names}` of the arguments."""
 
 
 def list_prompts() -> list[dict[str, Any]]:

@@ -40,7 +40,7 @@ _MAX_ID = 2**63
 class RpcReply(NamedTuple):
     status: int
     body: bytes
-    """It is empty for a notification."""
+    """Empty for a notification."""
 
 
 class RpcMessage(NamedTuple):

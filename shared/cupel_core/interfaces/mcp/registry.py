@@ -41,7 +41,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "analysis_requests": ("analyze_run", "compare_runs"),
     "queues": ("pause_queue",),
 }
-"""It maps modules below `tools` to their tools, in the order in which they are listed. A module is loaded with the
+"""Maps modules below `tools` to their tools, in the order in which they are listed. A module is loaded with the
 first call of one of its tools: a cold start answers a single request."""
 _MODULE_OF = {name: module for module, names in MODULES.items() for name in names}
 _BYTES_PER_KB = 1_000

@@ -6,7 +6,7 @@ from typing import Any
 from cupel_core.base.errors import Invalid
 
 type Fields = dict[str, "Fields"]
-"""It maps selected fields of an object to those within them; an empty value selects all of a field."""
+"""Maps selected fields of an object to those within them; an empty value selects all of a field."""
 _MAX_FIELDS = 100
 _MAX_DEPTH = 8
 

@@ -3,7 +3,7 @@
 from cupel_core.contract.service import VERSION
 
 MODERN_VERSION = "2026-07-28"
-"""This is the first version without a handshake."""
+"""The first version without a handshake."""
 HANDSHAKE_VERSIONS = ("2025-03-26", "2025-06-18", "2025-11-25")
 SERVER_INFO = {"name": "cupel", "title": "Cupel", "version": VERSION}
 INSTRUCTIONS = (

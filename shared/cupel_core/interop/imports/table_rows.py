@@ -22,7 +22,7 @@ INPUTS = (
     *("input", "question", "prompt", "messages", "conversations", "conversation", "user_input", "user_message"),
     *("user_prompt", "query", "instruction", "inputs", "problem", "dialog", "text"),
 )
-"""These are common names of the column with the prompt, such as those of Inspect and ragas, in order of preference."""
+"""Common names of the column with the prompt, such as those of Inspect and ragas, in order of preference."""
 ANSWERS = (
     *("target", "ideal", "expected", "answer", "expected_output", "expected_answer", "expected_response"),
     *("reference", "reference_answer", "reference_output", "ground_truth", "ground_truths", "correct_answer"),

@@ -75,7 +75,7 @@ class ReplyStream:
         self._decoder = EventDecoder()
         self._is_done = False
         self.is_used = False
-        """This is false for a response that is not a stream: some servers ignore the request to stream."""
+        """False for a response that is not a stream: some servers ignore the request to stream."""
 
     def reads(self, headers: Mapping[str, str]) -> bool:
         """Return whether a response with these headers is a stream, whose content must then be passed to `feed`."""

@@ -29,7 +29,7 @@ from cupel_core.store.snapshots import Snapshot
 
 @dataclass(frozen=True)
 class _Candidate:
-    """This is a transcript with the assertions that compare it to others."""
+    """A transcript with the assertions that compare it to others."""
 
     transcript: Transcript
     scenario: Scenario

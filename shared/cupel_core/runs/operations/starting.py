@@ -65,7 +65,7 @@ def estimate_run(call: Call, body: EstimateRun) -> EstimateResponse:
     replay=Replay.STARTED,
 )
 def rerun_run(call: Call, run_id: str, body: RerunRun = with_defaults(RerunRun)) -> RunStartedResponse:
-    """It has the same definition version, scenarios and personas, even if they were changed or deleted since."""
+    """Has the same definition version, scenarios and personas, even if they were changed or deleted since."""
     return _start(call, body.spec(run_id))
 
 

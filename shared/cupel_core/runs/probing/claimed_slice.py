@@ -51,9 +51,9 @@ class ClaimedSlice:
     remainders: dict[str, Remainder] = field(default_factory=dict)
     """Postponed probes by reason. The groups are separate, so that a suspended model does not delay other probes."""
     is_dropped: bool = False
-    """This is true if probes of the slice end without an outcome or a message, because their run is no longer open."""
+    """True if probes of the slice end without an outcome or a message, because their run is no longer open."""
     is_lost: bool = False
-    """This is true once another worker has taken over the probes after the claim expired. No further call may start."""
+    """True once another worker has taken over the probes after the claim expired. No further call may start."""
     begun: set[int] = field(default_factory=set)
     """Probes whose conversations were begun by this worker or before, so they may have a checkpoint."""
     logs: dict[int, AttemptLog] = field(default_factory=dict)

@@ -51,7 +51,7 @@ _MAX_FAILED_COMMITS = 5
 _ISOLATE_AFTER = 2
 """After this many unforeseen failures in a row, outcomes are written one by one, as one of them may always fail."""
 _DELETE_BATCH_SIZE = 10
-"""This is the most that one request deletes. Waiting for a full batch saves requests; a redelivery before is
+"""The most that one request deletes. Waiting for a full batch saves requests; a redelivery before is
 harmless."""
 
 
@@ -60,7 +60,7 @@ class FinishedProbe:
     claimed: ClaimedSlice
     index: int
     outcome: Outcome | None
-    """This is None when the probe has no outcome: it was postponed, or its run was paused or cancelled."""
+    """None when the probe has no outcome: it was postponed, or its run was paused or cancelled."""
 
 
 class Committer:

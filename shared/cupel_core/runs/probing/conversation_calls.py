@@ -32,7 +32,7 @@ class ConversationCalls:
     opening: OpeningReservation | None = None
     """The amount that the conversation has set aside from the allowance for its first call."""
     was_interrupted: bool = False
-    """This is true if the run was paused or retried before. Then also calls that only the owner can repair are
+    """True if the run was paused or retried before. Then also calls that only the owner can repair are
     postponed."""
 
     @cached_property

@@ -23,7 +23,7 @@ from cupel_core.store.queues import Delivery
 INTERVAL_SECONDS = 8.0
 """A claim survives one missed heartbeat. Hidden messages survive three, and no worker claims them meanwhile."""
 HIDDEN_SECONDS = 32
-"""This is a little longer than a claim, so that a dead worker's message is delivered after its claim has expired."""
+"""A little longer than a claim, so that a dead worker's message is delivered after its claim has expired."""
 _REPORT_TICK_SECONDS = 1.0
 """The worker checks this often whether conversations have begun that its claims do not name yet."""
 

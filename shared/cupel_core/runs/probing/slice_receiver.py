@@ -67,7 +67,7 @@ class SliceReceiver:
         self.rejected: list[Delivery] = []
         """Deliveries that could not be claimed and must be redelivered."""
         self.is_queue_empty = False
-        """This is true if the last receive found nothing useful."""
+        """True if the last receive found nothing useful."""
         self._queue_url = queue_url
         self._wait_seconds = wait_seconds
         self._claimer = claimer
@@ -81,7 +81,7 @@ class SliceReceiver:
         self._task: asyncio.Task[None] | None = None
         self._recent_sizes: deque[SliceSize] = deque(maxlen=_RECENT_SLICES)
         self._has_put_back = False
-        """This is true if some slices of the last receive were returned, because others may be behind them."""
+        """True if some slices of the last receive were returned, because others may be behind them."""
 
     @property
     def is_receiving(self) -> bool:

@@ -47,7 +47,7 @@ class _DecisionText(StructuredReply):
 
 
 class JudgeDecision(_DecisionText):
-    """This is the reply required of a judge with a rubric."""
+    """The reply required of a judge with a rubric."""
 
     explanations: ClassVar[frozenset[str]] = frozenset({"decisionText"})
 
@@ -59,7 +59,7 @@ class JudgeDecision(_DecisionText):
 class DecisionJudge:
     grader: Grader
     rubric: str | None
-    """It is None if a pattern gives the code."""
+    """None if a pattern gives the code."""
 
 
 async def judge_summary(judge: DecisionJudge, transcript: Transcript, now: Callable[[], datetime]) -> Summary:

@@ -78,7 +78,7 @@ class GraderError(ProviderError):
     says why the check stays unscored."""
 
     unusable_reply: UnusableJudgement | None = None
-    """It has the model's reply and its problem; None if the call failed."""
+    """Has the model's reply and its problem; None if the call failed."""
 
     def __init__(
         self, role: GraderRole, message: str, spend: Spend, attempts: int = 1, cause: UnscoredCause | None = None

@@ -84,7 +84,7 @@ class _NarrativeFindingReply(StructuredReply):
 
 
 class NarrativeReply(StructuredReply):
-    """This is the reply required of the model."""
+    """The reply required of the model."""
 
     model_config = _CAMEL
 
@@ -124,7 +124,7 @@ class NarrativeDraft:
     by_rules: Narrative
     facts: tuple[NarrativeFact, ...]
     names: tuple[str, ...]
-    """It lists the names of targets, dimensions and scenarios, whose digits are no figures."""
+    """Lists the names of targets, dimensions and scenarios, whose digits are no figures."""
 
     @classmethod
     def of(cls, model: str, material: Material) -> "NarrativeDraft":

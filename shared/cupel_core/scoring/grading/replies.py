@@ -102,7 +102,7 @@ class _ReplyReader[T: StructuredReply]:
         self._verdict_of = verdict_of
         self._problem = ""
         self._known_fields = 0
-        """It counts the known fields of the object that `_problem` is about."""
+        """Counts the known fields of the object that `_problem` is about."""
 
     def read(self, answer: str) -> T:
         try:

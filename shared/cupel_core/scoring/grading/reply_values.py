@@ -79,7 +79,7 @@ OptionalFlag = Annotated[
     BeforeValidator(lambda value: None if value is None else _flag(value)),
     WithJsonSchema({"type": "boolean"}),
 ]
-"""It is None if it is missing, although schemas require it."""
+"""None if it is missing, although schemas require it."""
 
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,]\d{1,10})?|\.\d+)")
 _FRACTION = re.compile(r"(\d+(?:\.\d+)?)\s*(?:/|out of|of)\s*(\d+(?:\.\d+)?)", re.IGNORECASE)
@@ -150,7 +150,7 @@ def whole_number(value: Any) -> Any:
 
 
 EXPLAINED = re.compile(r"[(*]*(\w)[)*]*\s*[:)]\s*(?=\D)")
-"""It matches a category of one character before what it means: `C: same details`, `(C) The submission …`."""
+"""Matches a category of one character before what it means: `C: same details`, `(C) The submission …`."""
 
 
 def choice_of(options: Sequence[str], names: Mapping[str, str] | None = None) -> BeforeValidator:

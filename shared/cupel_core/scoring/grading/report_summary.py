@@ -86,7 +86,7 @@ _Findings = Annotated[list[_FindingReply], Field(max_length=7)]
 
 
 class SummaryReply(StructuredReply):
-    """This is the reply required of a summarizer."""
+    """The reply required of a summarizer."""
 
     model_config = _STRICT
 

@@ -30,7 +30,7 @@ class IssuedCode(NamedTuple):
 class CallerSession(NamedTuple):
     caller: Caller
     token: Token | None
-    """This is None for a user of the identity provider."""
+    """None for a user of the identity provider."""
 
 
 def create_code(caller: Caller, now: datetime) -> IssuedCode:

@@ -20,7 +20,7 @@ from cupel_core.store.versioned_items import Versioned
 from cupel_core.workspace.access.request_rates import key_of
 
 _MARGIN_SECONDS = 10.0
-"""This is the allowance for the work of a request besides waiting."""
+"""The allowance for the work of a request besides waiting."""
 _REQUEST_SECONDS = 29.0
 """No request takes longer."""
 _OWNER_LENGTH = 16

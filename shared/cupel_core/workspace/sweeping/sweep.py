@@ -67,7 +67,7 @@ class DeadLetterCounts:
 class _Recorded(NamedTuple):
     errored: int = 0
     is_complete: bool = True
-    """This is false while another worker has claimed some of its probes. If that worker is dead and the run is
+    """False while another worker has claimed some of its probes. If that worker is dead and the run is
     cancelled, only this message still leads to the cost of their conversations."""
 
 

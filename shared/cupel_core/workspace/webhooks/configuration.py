@@ -25,13 +25,13 @@ class WebhookSpec(NamedTuple):
     probes: bool
     secret: str | None
     reuses_secret: bool
-    """This is true if the stored secret, if any, does not change."""
+    """True if the stored secret, if any, does not change."""
 
 
 class WebhookSet(NamedTuple):
     webhook: Webhook
     new_secret: str | None
-    """This is set only if Cupel made the secret, which is shown only once."""
+    """Set only if Cupel made the secret, which is shown only once."""
 
 
 def get(workspace: str) -> Webhook:

@@ -44,7 +44,7 @@ class ConversationTurn:
     repeats_history: bool = True
     """If true, its prompt repeats the earlier turns as messages between its own and the question."""
     used_answers: Mapping[str, str] = field(default_factory=dict)
-    """It maps variables to the place of the test whose answer the variable contains."""
+    """Maps variables to the place of the test whose answer the variable contains."""
 
 
 def repeats_history(raw: str, variables: Mapping[str, Any], media: ImportedMedia) -> bool:

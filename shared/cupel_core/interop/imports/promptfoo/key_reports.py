@@ -13,7 +13,7 @@ class Fate(StrEnum):
     CHANGED = "changed"
     LEFT = "left"
     IGNORED = "ignored"
-    """It has no effect on the evaluation, so it is not reported."""
+    """Has no effect on the evaluation, so it is not reported."""
 
 
 class Shape(StrEnum):

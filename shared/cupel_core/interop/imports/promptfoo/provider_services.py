@@ -13,7 +13,7 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.providers import OWN_SERVER_PREFIX, find_provider
 
 _PLAIN_ADDRESS = re.compile(r"https?://([\w.:-]+)(/[\w./-]*)?", re.ASCII)
-"""It matches no templates, credentials or characters that a shell interprets: the address becomes part of a command."""
+"""Matches no templates, credentials or characters that a shell interprets: the address becomes part of a command."""
 CONNECTOR_HINT = "a connector may be able to call it"
 
 
