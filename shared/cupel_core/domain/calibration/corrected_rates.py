@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 from math import fsum, sqrt
 from typing import NamedTuple
 
@@ -209,26 +210,27 @@ class _Strata:
         share = fsum(weight for weight, each in zip(weights, labels, strict=True) if each.label) / total
         return _LabelledStratum(share, total * total / fsum(weight * weight for weight in weights), total)
 
-    @property
-    def _residuals(self) -> Iterable[tuple[str, float]]:
+    @cached_property
+    def _residuals(self) -> list[tuple[str, float]]:
         """Contributions of the labels to the error of the rate, by scenario."""
-        for verdict, stratum in self._labelled.items():
-            scale = self.shares[verdict] / stratum.total_weight
-            for each in self.of_verdict[verdict]:
-                yield each.scenario, scale * self.weight(each) * (bool(each.label) - stratum.share)
+        return [
+            (each.scenario, self.shares[verdict] / stratum.total_weight * self.weight(each) * deviation)
+            for verdict, stratum in self._labelled.items()
+            for each in self.of_verdict[verdict]
+            if (deviation := bool(each.label) - stratum.share)
+        ]
 
-    @property
+    @cached_property
     def clustering(self) -> float:
         """Factor by which labels that share scenarios have a larger variance than independent ones."""
-        residuals = list(self._residuals)
         variance = fsum(self.shares[verdict] * stratum.variance for verdict, stratum in self._labelled.items())
-        independent = fsum(each * each for _, each in residuals)
-        return cluster_effect(Counter(each.scenario for each in self.labels), residuals, independent, variance)
+        independent = fsum(each * each for _, each in self._residuals)
+        return cluster_effect(Counter(each.scenario for each in self.labels), self._residuals, independent, variance)
 
     @property
     def covariance_effect(self) -> float:
         """Twice the covariance of verdicts and labels' deviations, relative to the variance of the labels."""
-        of_verdicts, of_labels = self._influences_of_verdicts(), _summed(self._residuals)
+        of_verdicts, of_labels = self._influences_of_verdicts, _summed(self._residuals)
         covariance = fsum(of_verdicts[scenario] * residual for scenario, residual in of_labels.items())
         independent = fsum(
             self.shares[verdict] ** 2 * stratum.variance / stratum.effective_labels
@@ -237,8 +239,9 @@ class _Strata:
         return 2 * max(0.0, covariance) / independent
 
     def influences(self) -> Mapping[str, float]:
-        return _summed([*self._influences_of_verdicts().items(), *self._residuals])
+        return _summed([*self._influences_of_verdicts.items(), *self._residuals])
 
+    @cached_property
     def _influences_of_verdicts(self) -> dict[str, float]:
         expected = {
             scenario: fsum(

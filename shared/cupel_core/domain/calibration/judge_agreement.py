@@ -18,7 +18,7 @@ from cupel_core.domain.calibration.posteriors import central_interval
 from cupel_core.domain.statistics import Interval
 
 _DRAWS = 1_000
-_MAX_KINDS = 200
+_MAX_KINDS = 100
 """Scenarios of more kinds are combined in this many groups at random, which bounds the work."""
 _PRIOR = 0.5
 

@@ -8,7 +8,7 @@ so no scenario of length 1 or less is drawn twice.
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from math import ceil, fsum
 from random import Random
@@ -54,6 +54,10 @@ class _Stratum(NamedTuple):
         return f"{self.target}:{verdict}" if self.target else verdict
 
 
+type _Kind = frozenset[tuple[_Stratum, int]]
+"""Numbers of transcripts of each stratum in a scenario."""
+
+
 def draw_for_labelling(
     transcripts: Sequence[JudgedTranscript], count: int, seed: int, second_labels: float = _SECOND_LABELS
 ) -> list[DrawnTranscript]:
@@ -74,7 +78,7 @@ def draw_for_labelling(
     rng.shuffle(drawn)
     twice = set(rng.sample(range(len(drawn)), min(len(drawn), ceil(second_labels * len(drawn) - _ROUNDING))))
     return [
-        DrawnTranscript(each.key, _Stratum(each.target, each.judge).name, probability, place in twice)
+        DrawnTranscript(each.key, _stratum(each).name, probability, place in twice)
         for place, (each, probability) in enumerate(drawn)
     ]
 
@@ -91,7 +95,11 @@ def _systematic_draws(
         rng.shuffle(scenario)
     scenarios.sort(key=_composition)
     line = [each for scenario in scenarios for each in scenario]
-    lengths = [length for scenario in _probabilities(scenarios, count) for length in scenario]
+    kinds = list(map(_kind, scenarios))
+    of_kind = _probabilities(Counter(kinds), count)
+    lengths = [
+        of_kind[kind][_stratum(each)] for kind, scenario in zip(kinds, scenarios, strict=True) for each in scenario
+    ]
     ends = list(accumulate(lengths))
     start, scale = rng.random(), ends[-1] / count
     places = {min(bisect_right(ends, (start + step) * scale), len(line) - 1) for step in range(count)}
@@ -104,45 +112,63 @@ def _composition(scenario: Sequence[JudgedTranscript]) -> tuple[float, float]:
     return failed, undecided
 
 
-def _probabilities(scenarios: Sequence[Sequence[JudgedTranscript]], count: int) -> list[list[float]]:
-    """Return the probability of each transcript; their sum is the number of draws.
+def _stratum(transcript: JudgedTranscript) -> _Stratum:
+    return _Stratum(transcript.target, transcript.judge)
+
+
+def _kind(scenario: Sequence[JudgedTranscript]) -> _Kind:
+    return frozenset(Counter(map(_stratum, scenario)).items())
+
+
+def _probabilities(scenarios: Counter[_Kind], count: int) -> dict[_Kind, dict[_Stratum, float]]:
+    """Return the probability of a transcript of each stratum, by kind of scenario; over all, their sum is `count`.
 
     No transcript has more than 1, and no scenario more than the least number of draws per scenario that is enough.
     What a scenario cannot take goes to the others in proportion.
     """
-    densities = _densities(Counter(_Stratum(each.target, each.judge) for each in _flat(scenarios)), count)
-    wanted = [[densities[_Stratum(each.target, each.judge)] for each in scenario] for scenario in scenarios]
-    limit = _draws_per_scenario([len(each) for each in scenarios], count)
-    settled: dict[int, list[float]] = {}
+    sizes: Counter[_Stratum] = Counter()
+    for kind, times in scenarios.items():
+        sizes.update({stratum: size * times for stratum, size in kind})
+    densities, limit = _densities(sizes, count), _draws_per_scenario(scenarios, count)
+    result: dict[_Kind, dict[_Stratum, float]] = {}
     while True:
-        free = [place for place in range(len(wanted)) if place not in settled]
-        left = count - fsum(map(fsum, settled.values()))
-        factor = left / fsum(fsum(wanted[place]) for place in free) if free else 1.0
-        full = {place: limited for place in free if (limited := _limited(wanted[place], factor, limit)) is not None}
-        if not full:
-            return [settled.get(place) or [factor * each for each in wanted[place]] for place in range(len(wanted))]
-        settled |= full
+        free = [kind for kind in scenarios if kind not in result]
+        if not free:
+            return result
+        left = count - fsum(scenarios[kind] * _draws(kind, own) for kind, own in result.items())
+        factor = left / fsum(scenarios[kind] * _draws(kind, densities) for kind in free)
+        scaled = {stratum: factor * density for stratum, density in densities.items()}
+        full = [kind for kind in free if _is_full(kind, scaled, limit)]
+        result |= {kind: _limited(kind, scaled, limit) for kind in full or free}
 
 
-def _limited(wanted: Sequence[float], factor: float, limit: int) -> list[float] | None:
-    """Return the probabilities in a scenario that exceeds a limit; None if it does not."""
-    capacity = float(min(limit, len(wanted)))
-    if factor * fsum(wanted) < capacity - _ROUNDING and factor * max(wanted) <= 1 + _ROUNDING:
-        return None
-    target, result = min(capacity, factor * fsum(wanted)), [0.0] * len(wanted)
-    free = set(range(len(wanted)))
+def _draws(kind: _Kind, probabilities: Mapping[_Stratum, float]) -> float:
+    """Return the expected number of draws of a scenario."""
+    return fsum(size * probabilities[stratum] for stratum, size in kind)
+
+
+def _is_full(kind: _Kind, probabilities: Mapping[_Stratum, float], limit: int) -> bool:
+    return _draws(kind, probabilities) > limit or any(probabilities[stratum] > 1 for stratum, _ in kind)
+
+
+def _limited(kind: _Kind, probabilities: Mapping[_Stratum, float], limit: int) -> dict[_Stratum, float]:
+    """Return the probabilities with at most 1 for each transcript and at most `limit` for the scenario."""
+    left = min(float(limit), _draws(kind, probabilities), sum(size for _, size in kind))
+    result: dict[_Stratum, float] = {}
+    free = dict(kind)
     while free:
-        scale = (target - (len(wanted) - len(free))) / fsum(wanted[place] for place in free)
-        over = {place for place in free if scale * wanted[place] > 1}
-        for place in over or free:
-            result[place] = 1.0 if over else scale * wanted[place]
-        free -= over or free
+        scale = left / _draws(frozenset(free.items()), probabilities)
+        over = [stratum for stratum in free if scale * probabilities[stratum] > 1]
+        for stratum in over or list(free):
+            result[stratum] = 1.0 if over else scale * probabilities[stratum]
+            left -= result[stratum] * free.pop(stratum)
     return result
 
 
-def _draws_per_scenario(sizes: Sequence[int], count: int) -> int:
-    limit = max(1, ceil(count / len(sizes)))
-    while sum(min(limit, size) for size in sizes) < count:
+def _draws_per_scenario(scenarios: Counter[_Kind], count: int) -> int:
+    sizes = {kind: sum(size for _, size in kind) for kind in scenarios}
+    limit = 1
+    while sum(min(limit, sizes[kind]) * times for kind, times in scenarios.items()) < count:
         limit += 1
     return limit
 
@@ -159,7 +185,3 @@ def _densities(sizes: Counter[_Stratum], count: int) -> dict[_Stratum, float]:
             share = _LEAST_SHARES[stratum.judge] / scale + rest * size / total
             densities[stratum] = share * count / len(targets) / size
     return densities
-
-
-def _flat(scenarios: Iterable[Iterable[JudgedTranscript]]) -> Iterable[JudgedTranscript]:
-    return (each for scenario in scenarios for each in scenario)
