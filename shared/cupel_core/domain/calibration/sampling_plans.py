@@ -83,6 +83,14 @@ def draw_for_labelling(
     ]
 
 
+def planned_shares(shares: Mapping[bool | None, float]) -> dict[bool | None, float]:
+    """Return the shares of the labels for each verdict that occurs, from the shares of the transcripts."""
+    occurring = {verdict: share for verdict, share in shares.items() if share}
+    least = fsum(_LEAST_SHARES[verdict] for verdict in occurring)
+    scale, rest, total = max(1.0, least), max(0.0, 1 - least), fsum(occurring.values())
+    return {verdict: _LEAST_SHARES[verdict] / scale + rest * share / total for verdict, share in occurring.items()}
+
+
 def _systematic_draws(
     transcripts: Sequence[JudgedTranscript], count: int, rng: Random
 ) -> list[tuple[JudgedTranscript, float]]:
@@ -178,10 +186,7 @@ def _densities(sizes: Counter[_Stratum], count: int) -> dict[_Stratum, float]:
     targets = {stratum.target for stratum in sizes}
     densities = {}
     for target in targets:
-        own = {stratum: size for stratum, size in sizes.items() if stratum.target == target}
-        least = fsum(_LEAST_SHARES[stratum.judge] for stratum in own)
-        scale, rest, total = max(1.0, least), max(0.0, 1 - least), sum(own.values())
-        for stratum, size in own.items():
-            share = _LEAST_SHARES[stratum.judge] / scale + rest * size / total
-            densities[stratum] = share * count / len(targets) / size
+        own = {stratum.judge: size for stratum, size in sizes.items() if stratum.target == target}
+        for judge, share in planned_shares(own).items():
+            densities[_Stratum(target, judge)] = share * count / len(targets) / own[judge]
     return densities
