@@ -130,8 +130,8 @@ def corrected_coverage(setting: JudgedSetting, draws: int, seed: int) -> Coverag
 
 def difference_coverage(before: JudgedSetting, after: JudgedSetting, draws: int, seed: int) -> tuple[float, float]:
     """The share of intervals of the difference of two targets that contain the truth, and the mean difference of the
-    judge's own rates. The targets have the same scenarios, whose pass rates are alike, and a judge that errs differently
-    on each."""
+    judge's own rates. The targets have the same scenarios, with like pass rates, and the judge errs differently on
+    each."""
     rng, hits, judged, found = Random(f"{seed} {before} {after}"), 0, 0.0, 0
     for _ in range(draws):
         ease = [rng.random() for _ in range(before.scenarios)]

@@ -129,7 +129,7 @@ def test_cross_fit_accuracy_is_not_too_high(judges: int) -> None:
     seeming, cross_fit = chosen_accuracies(judges, 60, FEWER_DRAWS, 10)
     print(f"\nbest of {judges} equal judges (0.8), 60 labels: {seeming:.3f}, cross-fit {cross_fit:.3f}")
     assert seeming > 0.81
-    assert abs(cross_fit - 0.8) < 0.01
+    assert abs(cross_fit - 0.8) < 0.015
 
 
 def test_planned_numbers_of_labels_reach_their_half_width() -> None:
