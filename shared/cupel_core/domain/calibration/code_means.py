@@ -35,7 +35,7 @@ class PredictedMean(NamedTuple):
 
     mean: float
     tuning: float
-    """How much the judge's codes are used: between 0 (not at all) and 1."""
+    """Weight of the judge's codes, between 0 (they are not used) and 1."""
     prediction_variance: float
     label_variance: float
     covariance: float

@@ -17,7 +17,7 @@ _PRIOR = 0.5
 
 
 class StratumPosterior(NamedTuple):
-    """What is known of the transcripts with the same verdict of the judge."""
+    """Knowledge about the transcripts with the same verdict of the judge."""
 
     share: float
     """Share of these transcripts among all."""

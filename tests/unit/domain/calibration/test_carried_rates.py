@@ -68,8 +68,8 @@ def test_the_rate_is_that_of_rogan_and_gladen() -> None:
 
 
 def test_the_interval_of_lang_and_reiczigel() -> None:
-    """By hand: z² = 3.84146, judged rate 0.778929, sensitivity 77/82, specificity 19/22, rate 0.800543, shift -0.003909,
-    reach 0.070433."""
+    """By hand: z² = 3.84146, judged rate 0.778929, sensitivity 77/82, specificity 19/22, rate 0.800543, shift
+    -0.003909, reach 0.070433."""
     assert lang_reiczigel_interval(0.78, 1_000, errors(*GOOD)) == pytest.approx((0.7262, 0.8671), abs=0.0001)
 
 
