@@ -483,6 +483,14 @@ class OperationMethods(Transport):
         """
         return self._send("POST", f"/probes/{segment(probe_id)}/label/verdict", verdict, is_repeatable=True)
 
+    def get_calibration(self, run_id: str, *, criterion: str | None = None, rescore_id: str | None = None) -> Json:
+        """Measure a run's judge on the labels of people.
+
+        Only labels count that were given before the judge's verdict was shown; where a label set drew transcripts, only
+        those of the drawn ones. Runs of more than 20,000 probes are refused.
+        """
+        return self._get(f"/runs/{segment(run_id)}/calibration", criterion=criterion, rescoreId=rescore_id)
+
     def list_label_sets(self, run_id: str) -> list[Json]:
         """List the label sets of a run, oldest first."""
         return list(self._get(f"/runs/{segment(run_id)}/label-sets")["items"])

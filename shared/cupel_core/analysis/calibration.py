@@ -2,25 +2,17 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
-from cupel_core.base.deferred import dataclass
 from cupel_core.base.errors import Invalid
 from cupel_core.base.messages import RunRef
-from cupel_core.domain.calibration.corrected_rates import (
-    CorrectedRate,
-    SkipBounds,
-    Uncorrected,
-    corrected_pass_rate,
-    skip_bounds,
-)
-from cupel_core.domain.calibration.judge_agreement import JudgeAgreement, judge_agreement
-from cupel_core.domain.calibration.labellers import LabellerAgreement, PersonLabel, labeller_agreement, majority_label
+from cupel_core.domain.calibration.calibrations import Calibration, ColumnCalibration, Disagreement
+from cupel_core.domain.calibration.corrected_rates import corrected_pass_rate, skip_bounds
+from cupel_core.domain.calibration.judge_agreement import judge_agreement
+from cupel_core.domain.calibration.labellers import PersonLabel, labeller_agreement, majority_label
 from cupel_core.domain.calibration.labels import LabelledVerdict, ScenarioVerdicts
 from cupel_core.domain.labelling.label_sets import LabelSet
 from cupel_core.domain.labelling.labels import DECISION, Label, LabelVerdict
 from cupel_core.domain.runs.identifiers import transcript_id
-from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import Run
 from cupel_core.store import judge_verdicts, label_sets, labels, rescores, runs
 from cupel_core.store.judge_verdicts import JudgedProbe
@@ -28,43 +20,6 @@ from cupel_core.store.judge_verdicts import JudgedProbe
 MAX_PROBES = 20_000
 """A calibration reads the verdicts of all transcripts; those of more probes take longer than a request may."""
 MAX_DISAGREEMENTS = 100
-
-
-class Disagreement(NamedTuple):
-    """A transcript on which the judge and the people disagree."""
-
-    probe_id: str
-    verdict: str
-    label: str
-
-
-@dataclass(frozen=True)
-class ColumnCalibration:
-    """Figures of the judge on the transcripts of one target and prompt."""
-
-    column: Column
-    agreement: JudgeAgreement
-    corrected: CorrectedRate | Uncorrected
-    skips: SkipBounds | None
-    """None if no transcript was skipped."""
-
-
-@dataclass(frozen=True)
-class Calibration:
-    run: Run
-    criterion: str
-    rescore_id: str | None
-    judge_model: str | None
-    """The model that judged; None if no model did."""
-    columns: tuple[ColumnCalibration, ...]
-    people: LabellerAgreement
-    disagreements: tuple[Disagreement, ...]
-    unblind: int
-    """Labels that were made with a visible verdict, which count nowhere."""
-    conflicts: tuple[str, ...]
-    """Probes on whose labels people disagree evenly; a further person decides them."""
-    is_drawn: bool
-    """True if the labels are of transcripts that a label set drew at random."""
 
 
 def calibrate(workspace: str, run_id: str, criterion: str, rescore_id: str | None) -> Calibration:
@@ -79,7 +34,9 @@ def calibrate(workspace: str, run_id: str, criterion: str, rescore_id: str | Non
         raise Invalid.field("criterion", "must be `result` or the name of a check: codes have no pass rate")
     if run.plan.total > MAX_PROBES:
         raise Invalid(f"a calibration reads all verdicts of a run of at most {MAX_PROBES:,} probes: {run.plan.total:,}")
-    judged = {each.probe_index: each for each in judge_verdicts.list_of_run(ref, criterion, range(run.plan.total), rescore_id)}
+    judged = {
+        each.probe_index: each for each in judge_verdicts.list_of_run(ref, criterion, range(run.plan.total), rescore_id)
+    }
     given = [
         label
         for label in labels.list_of_run(ref)
@@ -143,7 +100,9 @@ def _calibration(
         people=labeller_agreement(people),
         disagreements=tuple(_disagreements(run, verdicts)),
         unblind=sum(label.blind_value is None for label in given),
-        conflicts=tuple(transcript_id(run.id, index) for index, own in counted.items() if _is_conflict(own, adjudicator)),
+        conflicts=tuple(
+            transcript_id(run.id, index) for index, own in counted.items() if _is_conflict(own, adjudicator)
+        ),
         is_drawn=bool(sets),
     )
 

@@ -163,6 +163,7 @@ INDEX = (
     Route("listAnalyzedScenarios", "GET", "/v1/runs/{run_id}/analysis/scenarios", VIEWER, "analysis.operations.analyses"),
     Route("getRunBudget", "GET", "/v1/runs/{run_id}/budget", VIEWER, "runs.operations.control"),
     Route("updateRunBudget", "PATCH", "/v1/runs/{run_id}/budget", MEMBER, "runs.operations.control"),
+    Route("getCalibration", "GET", "/v1/runs/{run_id}/calibration", VIEWER, "analysis.operations.calibrations"),
     Route("cancelRun", "POST", "/v1/runs/{run_id}/cancel", MEMBER, "runs.operations.control"),
     Route("getCaseNames", "GET", "/v1/runs/{run_id}/case-names", VIEWER, "analysis.operations.run_tables"),
     Route("listRunCases", "GET", "/v1/runs/{run_id}/cases", VIEWER, "runs.operations.reading"),

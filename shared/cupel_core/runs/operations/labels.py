@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from cupel_core.base.paging import DEFAULT_LIMIT, Page, fill_page
+from cupel_core.base.paging import DEFAULT_LIMIT, fill_page, slice_page
 from cupel_core.contract.label_sets import (
     CreateLabelSet,
     LabelSetItemPage,
@@ -148,7 +148,8 @@ def create_label_set(call: Call, run_id: str, body: CreateLabelSet) -> LabelSetR
     tag="labels",
 )
 def list_label_sets(call: Call, run_id: str) -> Listed[LabelSetPage]:
-    return Listed(Page(tuple(label_sets.list_label_sets(call.workspace, run_id))), _label_set)
+    found = label_sets.list_label_sets(call.workspace, run_id)
+    return Listed(slice_page(found, label_sets.MAX_LABEL_SETS, None), _label_set)
 
 
 @operation(

@@ -1,0 +1,256 @@
+"""Calibrations: how far a judge agrees with the labels of people, and pass rates that are corrected for its errors."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from cupel_core.contract.analysis import Interval95
+from cupel_core.contract.columns import ColumnFields
+from cupel_core.contract.common import ResponseModel, read_from
+from cupel_core.domain.calibration.calibrations import Calibration
+from cupel_core.domain.calibration.corrected_rates import (
+    CorrectedRate,
+    CorrectionMethod,
+    Uncorrected,
+    UncorrectedReason,
+)
+from cupel_core.domain.calibration.judge_agreement import JudgeAgreement
+from cupel_core.domain.calibration.labels import LabelledShare
+
+
+class LabelledShareResponse(ResponseModel):
+    """A share among labels, weighted by the inverse of the probabilities with which they were drawn."""
+
+    share: float
+    """The share. Example: 0.9"""
+    labels: int
+    """Labels that it is a share of. Example: 40"""
+    effective_labels: float
+    """Independent labels with equal weights that would say as much. Example: 33.2"""
+    scenarios: int
+    """Scenarios with such a label. Example: 40"""
+    interval: Interval95
+
+    @classmethod
+    def of(cls, found: LabelledShare | None) -> "LabelledShareResponse | None":
+        return None if found is None else cls.from_value(found, interval=list(found.interval()))
+
+
+class ConfusionCountsResponse(ResponseModel):
+    """Numbers of labels by what judge and people say."""
+
+    both_passed: int
+    """Passes that the judge lets pass. Example: 44"""
+    only_judge_passed: int
+    """Failures that the judge lets pass. Example: 3"""
+    only_label_passed: int
+    """Passes that the judge fails. Example: 5"""
+    both_failed: int
+    """Failures that the judge fails. Example: 8"""
+
+
+class JudgeAgreementResponse(ResponseModel):
+    """Agreement of the judge with the labels."""
+
+    labels: int
+    """Labels that are pass or fail, on transcripts that the judge decided. Example: 60"""
+    scenarios: int
+    """Scenarios with such a label. Example: 60"""
+    skipped: int
+    """Transcripts that people skipped. Example: 2"""
+    undecided: int
+    """Labelled transcripts that the judge could not decide. Example: 0"""
+    counts: ConfusionCountsResponse
+    """Numbers without weights."""
+    agreement: LabelledShareResponse | None
+    """Share of equal verdicts."""
+    kappa: float | None
+    """Cohen's; null if judge and people always say the same one thing. Example: 0.71"""
+    kappa_interval: Annotated[list[float] | None, Field(serialization_alias="kappaInterval95")]
+    """95% interval, by a bootstrap over scenarios. Example: [0.5, 0.86]"""
+    ac1: float | None
+    """Gwet's; a judge that always says the same has a high one. Example: 0.8"""
+    judge_pass_rate: float | None
+    """Pass rate of the labelled transcripts by the judge. Example: 0.78"""
+    label_pass_rate: float | None
+    """Their pass rate by the labels. Example: 0.82"""
+    constant_accuracy: float | None
+    """Agreement that a judge which always says the same would reach. Example: 0.82"""
+    sensitivity: LabelledShareResponse | None
+    """Share of the labelled passes that the judge lets pass."""
+    specificity: LabelledShareResponse | None
+    """Share of the labelled failures that the judge fails."""
+    pass_predictive_value: LabelledShareResponse | None
+    """Share of the judge's passes whose label is pass."""
+    fail_predictive_value: LabelledShareResponse | None
+    """Share of the judge's failures whose label is fail."""
+
+    @classmethod
+    def of(cls, found: JudgeAgreement) -> "JudgeAgreementResponse":
+        shares = ("agreement", "sensitivity", "specificity", "pass_predictive_value", "fail_predictive_value")
+        return cls.from_value(
+            found,
+            kappa_interval=list(found.kappa_interval) if found.kappa_interval else None,
+            **{name: LabelledShareResponse.of(getattr(found, name)) for name in shares},
+        )
+
+
+class CorrectedRateResponse(ResponseModel):
+    """A pass rate that is corrected for the judge's errors; see docs/judges.md."""
+
+    method: CorrectionMethod | None
+    """How it was corrected; null if it could not be. Example: POST_STRATIFIED"""
+    reason: UncorrectedReason | None
+    """Why it could not be corrected; null if it was. Example: TOO_FEW_LABELS"""
+    labels_needed: int | None
+    """Labels that the method needs; null if the rate was corrected. Example: 20"""
+    rate: float | None
+    """The corrected pass rate. Example: 0.81"""
+    interval: Interval95
+    interval_of_these: Annotated[list[float] | None, Field(serialization_alias="intervalOfThese95")]
+    """95% interval for exactly these transcripts. Example: [0.74, 0.87]"""
+    judge_rate: float | None
+    """Pass rate by the judge, each scenario once. Example: 0.9"""
+    labels_only: LabelledShareResponse | None
+    """Pass rate by the labels alone."""
+
+    @classmethod
+    def of(cls, found: CorrectedRate | Uncorrected) -> "CorrectedRateResponse":
+        if isinstance(found, Uncorrected):
+            return cls(
+                method=None,
+                reason=found.reason,
+                labels_needed=found.needed,
+                rate=None,
+                interval=None,
+                interval_of_these=None,
+                judge_rate=None,
+                labels_only=None,
+            )
+        return cls(
+            method=found.method,
+            reason=None,
+            labels_needed=None,
+            rate=found.rate,
+            interval=list(found.interval) if found.interval else None,
+            interval_of_these=list(found.interval_of_these),
+            judge_rate=found.judge_rate,
+            labels_only=LabelledShareResponse.of(found.labels_only),
+        )
+
+
+class SkipBoundsResponse(ResponseModel):
+    """What skipped transcripts leave open."""
+
+    skipped: int
+    """Skipped transcripts. Example: 2"""
+    skip_rate: float
+    """Their share of the transcripts that were drawn. Example: 0.03"""
+    skips_as_failures: CorrectedRateResponse
+    """The corrected rate if all of them fail."""
+    skips_as_passes: CorrectedRateResponse
+    """The corrected rate if all of them pass."""
+
+
+class ColumnCalibrationResponse(ColumnFields):
+    agreement: JudgeAgreementResponse
+    """Agreement of the judge with the labels of its transcripts."""
+    corrected: CorrectedRateResponse
+    """Its corrected pass rate."""
+    skips: SkipBoundsResponse | None
+    """Null if no transcript was skipped."""
+
+
+class LabellerPairResponse(ResponseModel):
+    """Two people who labelled the same transcripts."""
+
+    first: str
+    """Name of the first. Example: ana"""
+    second: str
+    """Name of the second. Example: ben"""
+    transcripts: int
+    """Transcripts that both have labelled. Example: 12"""
+    agreement: float
+    """Share of equal labels. Example: 0.92"""
+    kappa: float | None
+    """Cohen's. Example: 0.8"""
+    kappa_interval: Annotated[list[float] | None, Field(serialization_alias="kappaInterval95")]
+    """95% interval, by a bootstrap over scenarios. Example: [0.4, 1.0]"""
+
+
+class LabellerAgreementResponse(ResponseModel):
+    """Agreement among people: no judge can be expected to agree with them more than they do with each other."""
+
+    transcripts: int
+    """Transcripts that several people have labelled. Example: 12"""
+    ceiling: LabelledShareResponse | None
+    """Share of pairs of labels that agree; null if nothing was labelled twice."""
+    pairs: list[LabellerPairResponse]
+    """Agreement of each two people."""
+
+
+class DisagreementResponse(ResponseModel):
+    """A transcript on which judge and people disagree."""
+
+    probe_id: str
+    """Id of the probe. Example: run_01k1f0aa-7"""
+    verdict: Literal["pass", "fail"]
+    """What the judge says. Example: pass"""
+    label: Literal["pass", "fail"]
+    """What the people say. Example: fail"""
+
+
+class CalibrationResponse(ResponseModel):
+    run_id: Annotated[str, read_from("run.id")]
+    criterion: str
+    """`result` or the name of a check. Example: result"""
+    rescore_id: str | None
+    """Rescore whose verdicts are measured; null for the run's own. Example: rsc_01"""
+    judge_model: str | None
+    """Model that judged; null if none did. Example: openai/gpt-6.1-terra"""
+    columns: list[ColumnCalibrationResponse]
+    """Figures by target, then by prompt; only those with labels."""
+    people: LabellerAgreementResponse
+    """Agreement among the labellers."""
+    disagreements: list[DisagreementResponse]
+    """The first 100 transcripts on which judge and people disagree."""
+    unblind: int
+    """Labels that were made with a visible verdict and count nowhere. Example: 0"""
+    conflicts: list[str]
+    """Probes on whose labels people disagree evenly; a further person decides them. Example: ["run_01k1f0aa-9"]"""
+    is_drawn: bool
+    """True if the labels are of transcripts that a label set drew at random; if not, they may not stand for the others.
+
+    Example: true
+    """
+
+    @classmethod
+    def of(cls, found: Calibration) -> "CalibrationResponse":
+        return cls.from_value(
+            found,
+            columns=[
+                ColumnCalibrationResponse(
+                    **ColumnFields.fields_of_column(each.column),
+                    agreement=JudgeAgreementResponse.of(each.agreement),
+                    corrected=CorrectedRateResponse.of(each.corrected),
+                    skips=SkipBoundsResponse.from_value(
+                        each.skips,
+                        skips_as_failures=CorrectedRateResponse.of(each.skips.skips_as_failures),
+                        skips_as_passes=CorrectedRateResponse.of(each.skips.skips_as_passes),
+                    )
+                    if each.skips
+                    else None,
+                )
+                for each in found.columns
+            ],
+            people=LabellerAgreementResponse(
+                transcripts=found.people.transcripts,
+                ceiling=LabelledShareResponse.of(found.people.ceiling),
+                pairs=[
+                    LabellerPairResponse.from_value(
+                        pair, kappa_interval=list(pair.kappa_interval) if pair.kappa_interval else None
+                    )
+                    for pair in found.people.pairs
+                ],
+            ),
+        )
