@@ -54,8 +54,8 @@ class CorrectedMean(NamedTuple):
     scenarios: int
 
 
-class _Unit(NamedTuple):
-    """One scenario with labels."""
+class CodedScenario(NamedTuple):
+    """A scenario with labels: the means of its labels, and of the judge's codes of the same transcripts."""
 
     scenario: str
     label: float
@@ -95,7 +95,9 @@ def corrected_code_mean(
     )
 
 
-def predicted_mean(units: Sequence[_Unit], coded: Mapping[str, float], tuning: float | None = None) -> PredictedMean:
+def predicted_mean(
+    units: Sequence[CodedScenario], coded: Mapping[str, float], tuning: float | None = None
+) -> PredictedMean:
     """Return the mean λ·F + (Y - λ·F of the labelled), where F are the judge's codes and Y the labels.
 
     λ is that of the authors' `ppi_mean_ci`, which takes labelled and other scenarios for two samples. Here the labelled
@@ -124,7 +126,7 @@ def predicted_mean(units: Sequence[_Unit], coded: Mapping[str, float], tuning: f
     )
 
 
-def _tuning(units: Sequence[_Unit], weights: Sequence[float], everything: Sequence[float]) -> float:
+def _tuning(units: Sequence[CodedScenario], weights: Sequence[float], everything: Sequence[float]) -> float:
     """Return the authors' estimate of the λ with the least variance."""
     number, judge_mean = len(units), fsum(everything) / len(everything)
     start = (
@@ -149,7 +151,7 @@ def _variance(values: Sequence[float]) -> float:
     return fsum((each - mean) ** 2 for each in values) / len(values)
 
 
-def _units(labels: Iterable[LabelledCode], transcripts: Mapping[str, int]) -> list[_Unit]:
+def _units(labels: Iterable[LabelledCode], transcripts: Mapping[str, int]) -> list[CodedScenario]:
     """Average the labels of each scenario; a scenario counts once, however many transcripts it has."""
     by_scenario: defaultdict[str, list[LabelledCode]] = defaultdict(list)
     for each in labels:
@@ -159,7 +161,7 @@ def _units(labels: Iterable[LabelledCode], transcripts: Mapping[str, int]) -> li
         weight = fsum(each.weight for each in own)
         label = fsum(each.weight * each.label for each in own) / weight
         judge = fsum(each.weight * each.judge for each in own) / weight
-        units.append(_Unit(scenario, label, judge, weight / transcripts[scenario]))
+        units.append(CodedScenario(scenario, label, judge, weight / transcripts[scenario]))
     return units
 
 

@@ -45,7 +45,7 @@ class DrawnTranscript(NamedTuple):
         return 1 / self.probability
 
 
-class _Stratum(NamedTuple):
+class _DrawStratum(NamedTuple):
     target: str
     judge: bool | None
 
@@ -55,7 +55,7 @@ class _Stratum(NamedTuple):
         return f"{self.target}:{verdict}" if self.target else verdict
 
 
-type _Kind = frozenset[tuple[_Stratum, int]]
+type _Kind = frozenset[tuple[_DrawStratum, int]]
 """Numbers of transcripts of each stratum in a scenario."""
 
 
@@ -121,21 +121,21 @@ def _composition(scenario: Sequence[JudgedTranscript]) -> tuple[float, float]:
     return failed, undecided
 
 
-def _stratum(transcript: JudgedTranscript) -> _Stratum:
-    return _Stratum(transcript.target, transcript.judge)
+def _stratum(transcript: JudgedTranscript) -> _DrawStratum:
+    return _DrawStratum(transcript.target, transcript.judge)
 
 
 def _kind(scenario: Sequence[JudgedTranscript]) -> _Kind:
     return frozenset(Counter(map(_stratum, scenario)).items())
 
 
-def _probabilities(scenarios: Counter[_Kind], count: int) -> dict[_Kind, dict[_Stratum, float]]:
+def _probabilities(scenarios: Counter[_Kind], count: int) -> dict[_Kind, dict[_DrawStratum, float]]:
     """Return the probability of a transcript of each stratum, by kind of scenario; over all, their sum is `count`.
 
     No transcript has more than 1, and no scenario more than the least number of draws per scenario that is enough.
     What a scenario cannot take goes to the others in proportion.
     """
-    sizes: Counter[_Stratum] = Counter()
+    sizes: Counter[_DrawStratum] = Counter()
     for kind, times in scenarios.items():
         sizes.update({stratum: size * times for stratum, size in kind})
     densities, limit = _densities(sizes, count), _draws_per_scenario(scenarios, count)
@@ -152,14 +152,16 @@ def _probabilities(scenarios: Counter[_Kind], count: int) -> dict[_Kind, dict[_S
     return {kind: _limited(kind, densities, high, limit) for kind in scenarios}
 
 
-def _limited(kind: _Kind, densities: Mapping[_Stratum, float], factor: float, limit: int) -> dict[_Stratum, float]:
+def _limited(
+    kind: _Kind, densities: Mapping[_DrawStratum, float], factor: float, limit: int
+) -> dict[_DrawStratum, float]:
     """Return the densities times a factor, with at most 1 for each transcript and `limit` for the scenario."""
     result = {stratum: min(1.0, factor * densities[stratum]) for stratum, _ in kind}
     excess = fsum(size * result[stratum] for stratum, size in kind) / limit
     return {stratum: each / excess for stratum, each in result.items()} if excess > 1 else result
 
 
-def _draws(kind: _Kind, densities: Mapping[_Stratum, float], factor: float, limit: int) -> float:
+def _draws(kind: _Kind, densities: Mapping[_DrawStratum, float], factor: float, limit: int) -> float:
     """Return the expected number of draws of a scenario."""
     return min(float(limit), fsum(size * min(1.0, factor * densities[stratum]) for stratum, size in kind))
 
@@ -172,12 +174,12 @@ def _draws_per_scenario(scenarios: Counter[_Kind], count: int) -> int:
     return limit
 
 
-def _densities(sizes: Counter[_Stratum], count: int) -> dict[_Stratum, float]:
+def _densities(sizes: Counter[_DrawStratum], count: int) -> dict[_DrawStratum, float]:
     """Return the expected number of draws per transcript of each stratum, before limits."""
     targets = {stratum.target for stratum in sizes}
     densities = {}
     for target in targets:
         own = {stratum.judge: size for stratum, size in sizes.items() if stratum.target == target}
         for judge, share in planned_shares(own).items():
-            densities[_Stratum(target, judge)] = share * count / len(targets) / own[judge]
+            densities[_DrawStratum(target, judge)] = share * count / len(targets) / own[judge]
     return densities
