@@ -25,6 +25,10 @@ from cupel_core.domain.text.figures import (
     format_usd,
 )
 
+_MATCHED_BY = {
+    "CONTENT_OR_NAME": ", matched by content or name",
+    "DIMENSIONS": ", matched by dimension scores",
+}
 _FIGURES = ["scenarios", "baseline", "comparison", "difference", "interval", "adjusted p"]
 
 
@@ -231,7 +235,7 @@ def _unmatched(figures: Json) -> Iterator[str]:
     counts = (("baseline", figures["onlyBaseline"]), ("run", figures["onlyComparison"]))
     only = [f"{count:,} of the {side} only" for side, count in counts if count]
     if only or figures["matchedBy"] != "SCENARIO_ID":
-        by = "" if figures["matchedBy"] == "SCENARIO_ID" else ", matched by dimension scores"
+        by = _MATCHED_BY.get(figures["matchedBy"], "")
         yield f"scenarios: {', '.join([f'{figures["commonScenarios"]:,} common{by}', *only])}"
 
 

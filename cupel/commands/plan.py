@@ -75,7 +75,7 @@ def plan(
         planned = request.plan()
         source = "as given" if spread else "assumed, without an earlier run"
         if rate is not None:
-            source = f"as of independent answers with a pass rate of {rate:g}"
+            source = f"that of independent answers with a pass rate of {rate:g} on one side"
     if as_json:
         session.print_json(planned.document())
         return
