@@ -1,5 +1,3 @@
-"""Renders comparisons and jobs as texts and tables, for the terminal and for gates."""
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 

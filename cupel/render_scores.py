@@ -1,5 +1,3 @@
-"""Renders rescores and scores for the terminal."""
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

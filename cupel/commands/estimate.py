@@ -1,5 +1,3 @@
-"""`cupel estimate` estimates the cost of a run before it is started."""
-
 from collections.abc import Sequence
 
 import typer

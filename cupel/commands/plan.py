@@ -1,5 +1,3 @@
-"""`cupel plan` computes how many scenarios and repeats a comparison needs to detect a difference."""
-
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 

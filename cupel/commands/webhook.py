@@ -1,5 +1,3 @@
-"""`cupel webhook` manages calls that report events of runs."""
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Annotated

@@ -1,5 +1,3 @@
-"""Finds the cautions that a reader should know before relying on an analysis or on a row of a comparison."""
-
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
