@@ -106,7 +106,7 @@ def test_a_decision_has_a_subject_and_a_date_and_at_most_8_lines() -> None:
         assert re.search(r"\(\d{4}-\d\d-\d\d\)$", title), title
         assert len(lines) <= 8, title
         parts = re.findall(r"^- (\w+):", decision, re.MULTILINE)
-        assert parts == ["Chosen", "Considered", "Why", "Undo"], title
+        assert parts == ["Chosen", "Considered", "Why"], title
 
 
 @in_one_test("change", places_of_changes())
