@@ -95,7 +95,7 @@ def _notes(planned: ComparisonPlan, source: str) -> Iterator[str]:
 
 
 def _print(session: Session, planned: list[PlannedRun]) -> None:
-    numbers = ["repeats", "scenarios", "probes per target"]
+    numbers = ["repeats", "scenarios", "conversations per target"]
     columns = table(*numbers, right=numbers)
     for each in planned:
         columns.add_row(
