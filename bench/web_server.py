@@ -47,8 +47,6 @@ def example(name: str) -> Any:
 
 
 class Api:
-    """Answers the GET requests of the measured screens."""
-
     def __init__(self, probes: int) -> None:
         self._probes = {LARGE: probes, LIVE: LIVE_PROBES, LONG: len(TARGETS)}
         self.blocks = {
@@ -205,8 +203,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
+    def log_message(self, *_: object) -> None: ...
 
 
 @contextmanager

@@ -115,7 +115,7 @@ def breakdown_table(by: str, groups: Sequence[Json]) -> Table:
     estimates = [column["estimate"] for group in groups for column in group["columns"]]
     has_verdicts = any(each["passRate"]["trials"] for each in estimates)
     has_decisions = any(each["distribution"] for each in estimates)
-    figures = ["scenarios", "probes", "errored"]
+    figures = ["scenarios", "conversations", "errored"]
     figures += ["judged", "pass rate (95%)"] * has_verdicts + ["mean decision (95%)"] * has_decisions
     rows = table(by, "target", *figures, right=figures, texts=[by])
     for group in groups:
@@ -161,7 +161,7 @@ def breakdown_legend(breakdown: Json) -> list[str]:
     lines = ["95%: confidence interval for scenarios like these; for exactly these in groups of fewer than five"]
     lines += _persona_lines(breakdown)
     if any(group["value"] is None for group in groups):
-        lines.append(f"{NO_VALUE}: cases without a value of {by}")
+        lines.append(f"{NO_VALUE}: conversations without a value of {by}")
     others = [f"--by {field['name']} ({field['values']:,})" for field in breakdown["fields"] if field["name"] != by]
     return [*lines, f"also: {', '.join(others)}"] if others else lines
 
@@ -260,7 +260,7 @@ def _components(found: Json | None, names: Sequence[str]) -> Iterator[str]:
             if abs(dimension["correlation"] or 0.0) >= _MIN_CORRELATION
         ]
         if related:
-            yield labeled("", f"its scenarios go with {', '.join(related)}")
+            yield labeled("", f"its scenarios correlate with {', '.join(related)}")
 
 
 def _outliers(figures: Json, names: Sequence[str]) -> Iterator[str]:
@@ -282,7 +282,9 @@ def _equality(effects: Json | None) -> Iterator[str]:
     ]
     for each in dividing:
         p = format_p(each["adjustedP"])
-        yield labeled("divides", f"{each['dimension']} moves the targets differently ({p})")
+        yield labeled(
+            "divides", f"{each['dimension']} changes the answers of some targets more than those of others ({p})"
+        )
 
 
 def _interactions(found: Json | None, names: Sequence[str]) -> Iterator[str]:

@@ -97,7 +97,7 @@ def results_legend(results: Sequence[ModelResults]) -> list[str]:
         ]
         if model.uncertain_usd:
             lines.append(
-                f"{model.name}: calls without an answer may have cost {format_usd(model.uncertain_usd)} besides"
+                f"{model.name}: calls without an answer may have cost {format_usd(model.uncertain_usd)} in addition"
             )
         lines += [f"{model.name}: {errored_line(reason)}" for reason in model.reasons]
     simulated = [model.name for model in results if model.simulated]
@@ -132,7 +132,8 @@ def _rate_notes(results: Sequence[ModelResults]) -> Iterator[str]:
     for name, rate in rates:
         if rate.bounds is not None:
             low, high = map(format_percent, rate.bounds)
-            yield f"{name}: the pass rate is {low} if all errored probes had failed, and {high} if they had passed"
+            bounds = f"{low} if all errored conversations had failed, and {high} if they had passed"
+            yield f"{name}: the pass rate is {bounds}"
 
 
 def errored_line(reason: ErrorReason) -> str:
@@ -207,7 +208,7 @@ def _bars(model: ModelResults) -> str:
 
 
 _OUTCOMES = (
-    ResultColumn("probes", lambda model: f"{model.probes:,}"),
+    ResultColumn("conversations", lambda model: f"{model.probes:,}"),
     ResultColumn("completed", lambda model: f"{model.completed:,}"),
     ResultColumn("errored", _errored),
 )

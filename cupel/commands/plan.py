@@ -1,5 +1,3 @@
-"""`cupel plan` computes how many scenarios and repeats a comparison needs to detect a difference."""
-
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -97,7 +95,7 @@ def _notes(planned: ComparisonPlan, source: str) -> Iterator[str]:
 
 
 def _print(session: Session, planned: list[PlannedRun]) -> None:
-    numbers = ["repeats", "scenarios", "probes per target"]
+    numbers = ["repeats", "scenarios", "conversations per target"]
     columns = table(*numbers, right=numbers)
     for each in planned:
         columns.add_row(

@@ -106,7 +106,7 @@ def scores(
     k: RepeatCount = None,
     by: GroupBy = None,
     scenarios: Annotated[bool, typer.Option("--scenarios", help="Add a row per scenario and model.")] = False,
-    probes: Annotated[bool, typer.Option("--probes", help="List the results of a rescore by probe instead.")] = False,
+    probes: Annotated[bool, typer.Option("--probes", help="List the result of each conversation instead.")] = False,
     limit: Limit = DEFAULT_LIMIT,
     ids: Ids = False,
     as_json: AsJson = False,

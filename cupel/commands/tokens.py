@@ -1,5 +1,3 @@
-"""`cupel tokens` manages API tokens."""
-
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

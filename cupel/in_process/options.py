@@ -1,5 +1,3 @@
-"""Defines the options of an evaluation, besides its definition and its targets."""
-
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import fields

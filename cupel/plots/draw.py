@@ -30,7 +30,7 @@ from cupel.plots.style import (
 from cupel_core.domain.text.figures import UNKNOWN, format_decimal, format_percent
 
 _NOT_DRAWN = {
-    "distribution": "no probe has completed",
+    "distribution": "no conversation has completed",
     "agreement": "no two targets have answered the same scenarios",
     "differences": "no two targets have answered the same scenarios",
 }

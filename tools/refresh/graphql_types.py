@@ -61,7 +61,6 @@ class _Types:
         self.want(declared)
 
     def want(self, document: DocumentNode) -> None:
-        """Have the types rendered that this part of the schema names or extends."""
         self._wanted += [name for name in _named_types(document) if name not in self._defined]
 
     def render(self) -> str:
@@ -91,7 +90,6 @@ class _Types:
         return f"{_description(schema)}{keyword} {name} {{\n{''.join(fields)}}}\n"
 
     def _model(self, name: str) -> tuple[str, bool]:
-        """Return the schema of a type, and whether it is an input."""
         if name in _INPUTS:
             return _INPUTS[name], True
         if name in self._schemas:

@@ -1,5 +1,3 @@
-"""Requests and reads analyses."""
-
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

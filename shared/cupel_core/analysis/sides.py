@@ -1,5 +1,3 @@
-"""Reads the sides of a comparison from the store."""
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple

@@ -27,8 +27,6 @@ _FORMAT = "counts-1"
 
 @dataclass(frozen=True)
 class CountedInputs:
-    """Names a run and which of its outcomes are counted."""
-
     run: Run
     recorded: int
     corrections: int

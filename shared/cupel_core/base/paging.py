@@ -28,7 +28,6 @@ class Page[T]:
         return Page(tuple(map(change, self.items)), self.next_cursor, self.cursors)
 
     def entries(self) -> "Iterator[Entry[T]]":
-        """Yield the page as entries of a list, from which a shorter page can be filled."""
         for cursor, item in zip(self.cursors, self.items, strict=True):
             yield Entry(cursor, item)
         if self.next_cursor is not None:

@@ -17,7 +17,6 @@ class AccessRole(StrEnum):
     """It creates and erases workspaces, and may do nothing within one."""
 
     def includes(self, other: "AccessRole") -> bool:
-        """Return whether a caller with this role may do everything that one with the other role may."""
         if AccessRole.OPERATOR in (self, other):
             return self is other
         ascending = (AccessRole.VIEWER, AccessRole.MEMBER, AccessRole.ADMIN)

@@ -145,7 +145,6 @@ def _extended(schemas: dict[str, SchemaObject], schema: SchemaObject, bases: lis
 
 
 def _is_closed(schema: SchemaObject) -> bool:
-    """Return whether the schema permits only its own fields, so that no other can extend it."""
     return schema.get("additionalProperties") is False
 
 

@@ -1,5 +1,3 @@
-"""A workspace's access to one provider."""
-
 import json
 from dataclasses import field
 
@@ -46,7 +44,6 @@ class Account:
     prices: tuple[ModelPrice, ...] = ()
     """These prices take precedence over the price list."""
     connector: Connector | None = None
-    """The agent under test, if the provider is `connector`."""
     uses_role: bool = False
     """True if Bedrock may be called without a key, as the process's own AWS identity."""
     scope: str = ""

@@ -262,7 +262,6 @@ def _known(model: str, request: ModelRequest) -> Parameters:
 
 
 def with_omitted(reply: Reply, omitted: Parameters) -> Reply:
-    """Return the reply with a record of the parameters that its request left out."""
     return replace(reply, omitted_parameters=tuple(sorted(omitted))) if omitted else reply
 
 

@@ -75,7 +75,6 @@ def _refuse_constant(name: str) -> None:
 
 
 def _schema_violation(schema: Any, data: Any) -> str | None:
-    """Return how the data violates a schema; None if it does not, or if the schema is empty."""
     if not schema:
         return None
     from cupel_core.scoring.schemas import violation

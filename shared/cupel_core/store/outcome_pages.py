@@ -96,7 +96,6 @@ class DigestPage:
         )
 
     def logged(self) -> OutcomePage:
-        """Return the page as the leaf's log names it."""
         outcomes = {outcome.index % FANOUT: logged_outcome(outcome) for outcome in self.outcomes()}
         return OutcomePage(self.page_id, self.fencing_token, outcomes)
 

@@ -1,5 +1,3 @@
-"""Arranges the answers of a run as arrays."""
-
 from collections.abc import Sequence
 
 import numpy as np

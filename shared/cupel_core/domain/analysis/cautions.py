@@ -1,5 +1,3 @@
-"""Finds the cautions that a reader should know before relying on an analysis or on a row of a comparison."""
-
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
@@ -102,7 +100,9 @@ def _agreement(given: CautionInput) -> Iterator[Caution]:
 
 def _partial(given: CautionInput) -> Iterator[Caution]:
     if given.missing_probes:
-        yield Caution(CautionCode.PARTIAL, f"without an outcome: {count_of(given.missing_probes, 'probe')} of the run")
+        yield Caution(
+            CautionCode.PARTIAL, f"without an outcome: {count_of(given.missing_probes, 'conversation')} of the run"
+        )
 
 
 def _left_out(given: CautionInput) -> Iterator[Caution]:
@@ -154,7 +154,7 @@ def _errors(given: CautionInput) -> Iterator[Caution]:
     if rates and max(rates) - min(rates) > UNEVEN_ERRORS:
         yield Caution(
             CautionCode.UNEVEN_ERRORS,
-            f"between {format_percent(min(rates))} and {format_percent(max(rates))} of the targets' probes "
+            f"between {format_percent(min(rates))} and {format_percent(max(rates))} of the targets' conversations "
             "errored: what is missing may differ",
         )
 
@@ -200,8 +200,8 @@ _MESSAGES = {
     ComparisonCaution.MODERATE_SAMPLE: "Fewer than 30 scenarios: small differences cannot be detected.",
     ComparisonCaution.NO_VARIATION: "Nearly all scenarios differ by the same amount; the interval allows for others.",
     ComparisonCaution.HIGH_OTHER: "More than 10% of the answers of a side have no readable code.",
-    ComparisonCaution.UNEVEN_ERRORS: "The shares of errored probes differ by more than 5 percentage points.",
-    ComparisonCaution.ERRORS_DECIDE: "The difference has another sign if errored probes count as failures.",
+    ComparisonCaution.UNEVEN_ERRORS: "The shares of errored conversations differ by more than 5 percentage points.",
+    ComparisonCaution.ERRORS_DECIDE: "The difference has another sign if errored conversations count as failures.",
     ComparisonCaution.SUBSTITUTED: "The sides have different targets or prompts.",
     ComparisonCaution.PERSONAS: "Intervals are for exactly these personas, and not for users like them.",
 }

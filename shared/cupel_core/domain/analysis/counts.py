@@ -48,7 +48,7 @@ _UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, StructError)
 
 
 class InvalidCountFile(Exception):
-    """The bytes are not those of a count file."""
+    pass
 
 
 class Cell(NamedTuple):

@@ -73,8 +73,6 @@ class Components:
 
 
 class OutlierIndicator(StrEnum):
-    """These methods find targets that answer unlike the others."""
-
     DISTANCE = "distance"
     FOREST = "forest"
     AGREEMENT = "agreement"

@@ -1,5 +1,3 @@
-"""Matches the scenarios, cases and columns of two sides of a comparison."""
-
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
@@ -20,7 +18,7 @@ class MatchedBy(StrEnum):
 
 
 class NotMatchable(Exception):
-    """The two sides have no matching scenario."""
+    pass
 
 
 class SideScenario(NamedTuple):

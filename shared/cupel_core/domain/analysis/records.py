@@ -62,7 +62,6 @@ class AnalysisRecord:
         return self.inputs_hash == other.inputs_hash and self.algorithm_version == other.algorithm_version
 
     def stale_reason(self, revision: str, algorithm_version: str) -> StaleReason | None:
-        """Return why the figures would be computed differently now, if so."""
         if self.revision == _VOIDED:
             return StaleReason.REQUESTED
         if self.revision != revision:

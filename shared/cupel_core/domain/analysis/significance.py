@@ -1,5 +1,3 @@
-"""Names the tests that p-values of comparisons come from."""
-
 from enum import StrEnum
 
 

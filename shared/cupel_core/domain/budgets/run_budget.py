@@ -1,5 +1,3 @@
-"""Describes the budget of a run."""
-
 from dataclasses import field, replace
 
 from cupel_core.base.deferred import dataclass

@@ -19,8 +19,6 @@ class VariantKind(StrEnum):
 
 
 class VariantStatus(StrEnum):
-    """The status says whether a message is complete."""
-
     DONE = "done"
     ABORTED = "aborted"
     """The message has what the call had written when its turn was stopped."""
@@ -86,7 +84,6 @@ class Variant:
 
     @property
     def annotations(self) -> Sequence[Any]:
-        """Return what operations have stored beside it."""
         return cast("Sequence[Any]", self.details.get("annotations", ()))
 
 

@@ -17,7 +17,6 @@ class ProfileSession:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Return the tags of its artifacts."""
         return tuple(self.artifacts)
 
     @property

@@ -46,8 +46,6 @@ class AbortReason(StrEnum):
 
 
 class FailedType(StrEnum):
-    """A turn failed in this part of it."""
-
     BEFORE_BARRIER = "before_barrier"
     MAIN_LLM = "main_llm"
     AFTER_MAIN_LLM = "after_main_llm"

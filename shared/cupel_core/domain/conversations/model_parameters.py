@@ -16,8 +16,6 @@ type ParameterFields = Mapping[str, Any]
 
 
 class ReasoningEffort(StrEnum):
-    """The effort controls how much a reasoning model thinks before it answers."""
-
     NONE = "none"
     MINIMAL = "minimal"
     LOW = "low"

@@ -1,5 +1,3 @@
-"""Defines requests to models and their replies, independently of the provider."""
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace

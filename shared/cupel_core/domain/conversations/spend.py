@@ -1,5 +1,3 @@
-"""Adds up what calls of models have used and cost."""
-
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Annotated, NamedTuple

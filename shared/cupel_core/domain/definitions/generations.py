@@ -41,7 +41,6 @@ class Generation:
     options: LevelOptionChoice = LevelOptionChoice.FIRST
     seed: int = 0
     model: str | None = None
-    """The model, as `provider/name`, writes the texts."""
     replace: bool = False
     status: GenerationStatus = GenerationStatus.QUEUED
     parts: tuple[ScenarioPage, ...] = ()

@@ -1,5 +1,3 @@
-"""Collects what is known of a run's conversations in advance, from its scenarios and its configuration."""
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache

@@ -1,5 +1,3 @@
-"""Estimates what a run will cost and how long it will take, before it starts."""
-
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,7 @@
 """Classifies refusals of providers by who can repair them, in one table for every provider and wire format.
 
 A status alone misleads: 429 is also the answer to an account without credit, and 400 to a model that is overloaded. The
-table is read from its top, and the first rule that fits decides. docs/providers.md shows it.
+table is read from its top, and the first rule that fits decides.
 """
 
 import re

@@ -46,8 +46,6 @@ class ProviderStatus:
 
 @dataclass(frozen=True)
 class QueueStatus:
-    """Sums a workspace's work with one provider over all priorities."""
-
     provider: str
     pending: int
     """Probes count if they have no outcome and their run has not ended and is not paused."""

@@ -15,15 +15,11 @@ from cupel_core.domain.pipeline.params import GuardParams, LlmParams, TemplatePa
 
 
 class Hook(StrEnum):
-    """An operation runs before or after the main call."""
-
     BEFORE = "before_main_llm"
     AFTER = "after_main_llm"
 
 
 class Trigger(StrEnum):
-    """A turn runs for one of these reasons."""
-
     GENERATE = "generate"
     REGENERATE = "regenerate"
 

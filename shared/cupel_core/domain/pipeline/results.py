@@ -1,5 +1,3 @@
-"""Describes how the operations of a turn ended."""
-
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum

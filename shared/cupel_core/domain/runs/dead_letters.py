@@ -19,8 +19,6 @@ class DeadLetter:
 
 @dataclass(frozen=True)
 class RedriveResult:
-    """Counts redriven dead letters, all of which were removed from the dead-letter queue."""
-
     sent: int = 0
     dropped: int = 0
     runs_to_retry: frozenset[str] = frozenset()

@@ -20,7 +20,6 @@ class Excerpt:
 
 
 def excerpt_of(outcome: Outcome) -> Excerpt:
-    """Extract an excerpt of an outcome, as it may be read now."""
     if isinstance(outcome, ProbeError):
         return Excerpt(outcome.probe_index, None, _beginning(outcome.message), is_content_available=False)
     reason = outcome.result.reason if outcome.result else None

@@ -253,7 +253,6 @@ class Run(RunConfig):
     the retried probes start over, the others continue (`LeafItem.round_of`)."""
     retry: RetryScope | None = None
     event_seq: int = 0
-    """The `seq` of the run's newest event."""
     schedule_id: str | None = None
     """None if the run was started through the API."""
     eval_id: str | None = None
@@ -299,7 +298,6 @@ class Run(RunConfig):
 
     @property
     def exhausted_budget(self) -> BudgetScope | None:
-        """Return the budget that the run was paused for; None if it was not paused for one."""
         if self.status is not RunStatus.PAUSED or self.pause_reason != PauseReason.BUDGET:
             return None
         return self.period_pause.scope if self.period_pause else BudgetScope.RUN

@@ -64,7 +64,6 @@ class RunSettings(RunConfig, BudgetTerms):
     """None stands for the newest version when the run starts."""
 
     def graders(self, defaults: GraderConfig) -> GraderConfig:
-        """Return the grading models of the run, given those of the eval and the workspace as defaults."""
         return self.grader_config.with_defaults(defaults).without(self.disabled_graders)
 
     def with_judge(self, model: str | None) -> Self:
@@ -79,5 +78,4 @@ def names_of(kind: type[RunConfig | BudgetTerms]) -> list[str]:
 
 
 def values_of(kind: type[RunConfig], source: RunConfig) -> dict[str, Any]:
-    """Return the fields of this class from a source that may have more, such as the settings of a specification."""
     return {name: getattr(source, name) for name in names_of(kind)}

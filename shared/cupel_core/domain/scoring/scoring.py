@@ -73,7 +73,6 @@ class Scoring:
 
     @property
     def unscored_error(self) -> str | None:
-        """Return the error of the check that `cause` is about."""
         uncomputed = first_uncomputed(self.results)
         return uncomputed.error if uncomputed else None
 

@@ -152,10 +152,10 @@ def _failure(ref: RunRef, counts: Progress) -> RunFailure:
     stored = outcomes.list_outcomes(ref, range(min(counts.total, _MAX_EXAMINED)))
     errors = [outcome for outcome in stored if isinstance(outcome, ProbeError)]
     if not errors:
-        return RunFailure("probing", "no probe completed")
+        return RunFailure("probing", "no conversation completed")
     code, count = Counter(error.code for error in errors).most_common(1)[0]
     example = next(error.probe_index for error in errors if error.code == code)
-    why = f"no probe completed; most often {code} ({count} of {len(errors)} examined)"
+    why = f"no conversation completed; most often {code} ({count} of {len(errors)} examined)"
     return RunFailure("probing", why, example)
 
 

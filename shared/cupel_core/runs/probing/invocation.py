@@ -129,7 +129,6 @@ class OpenConversations:
         return self._clock() - ended_at[-min(max(1, count), len(ended_at))] if ended_at else 0.0
 
     def growth_of(self, workspace: str, capacity: int) -> int:
-        """Return how many further conversations of the workspace a worker of this capacity may run."""
         return fair_growth(self.of(workspace).conversations, self.total.conversations, capacity)
 
     def _add(self, workspace: str, conversations: int, mb: float) -> None:

@@ -18,8 +18,6 @@ _KEY_BYTES = 32
 
 
 class WebhookSpec(NamedTuple):
-    """The settings of a webhook that a request sets."""
-
     url: str
     enabled: bool
     probes: bool

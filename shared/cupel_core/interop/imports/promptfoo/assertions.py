@@ -73,7 +73,6 @@ class AssertionImporter:
     code_folder: str | None = None
     azure_address: str = ""
     provider_transform: str | None = None
-    """The providers transform their answers with this."""
     unsupported: list[dict[str, Any]] = field(default_factory=list)
     _compared: set[str] = field(default_factory=set)
 
