@@ -25,7 +25,8 @@ app = typer.Typer(help="List, create and revoke API tokens.", invoke_without_com
 
 Name = Annotated[str, typer.Option(help="Name of the token.")]
 Role = Annotated[
-    AccessRole, typer.Option(help="Viewers may read, members may also write, admins may also manage tokens.")
+    AccessRole,
+    typer.Option(help="Viewers may read, members may also write, admins may also manage tokens, keys and budgets."),
 ]
 
 

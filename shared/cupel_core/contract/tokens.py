@@ -15,7 +15,7 @@ class CreateToken(RequestModel):
     name: Label
     """Purpose of the token."""
     role: Literal[AccessRole.ADMIN, AccessRole.MEMBER, AccessRole.VIEWER]
-    """Viewers may read, members may also write, admins may also manage tokens."""
+    """Viewers may read, members may also write, admins may also manage tokens, keys and budgets."""
     expires_at: Moment | None = None
     """Expiry of the token; null for never."""
 
@@ -26,7 +26,7 @@ class TokenResponse(ResponseModel):
     name: str
     """Example: nightly CI"""
     role: AccessRole
-    """Viewers may read, members may also write, admins may also manage tokens."""
+    """Viewers may read, members may also write, admins may also manage tokens, keys and budgets."""
     created_at: Time
     revoked_at: Time | None
     """Time of its revocation; null if it is valid. Example: 2026-11-20T10:00:00Z"""
