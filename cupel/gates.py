@@ -27,7 +27,7 @@ class Gate:
 
     fail_under: float | None = None
     allow_errors: int | None = None
-    """So many probes may be errored or unscored; 0 if only `fail_under` is given."""
+    """Number of probes that may be errored or unscored; 0 if only `fail_under` is given."""
     allow_left_out_checks: bool = False
     confidence: float | None = None
     """A target fails only if scenarios like these have a rate below `fail_under` with this confidence; None compares

@@ -8,8 +8,7 @@ from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.scoring.unscored import UnscoredCode
 
 type CauseFields = tuple[str, str | None, str | None]
-"""Has the code of an unscored answer, its model, and the provider's code. A newer server may send an unknown
-code."""
+"""The code of an unscored answer, its model, and the provider's code. A newer server may send an unknown code."""
 
 
 @dataclass(frozen=True)

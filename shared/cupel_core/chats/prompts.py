@@ -15,7 +15,7 @@ from cupel_core.domain.pipeline.turns import StoredArtifact
 from cupel_core.store import chat_branches, chat_texts
 
 _EXCHANGES_AT_A_TIME = DEFAULT_HISTORY_LIMIT
-"""This many exchanges are read at a time: 200 of the longest messages would take most of a worker's memory."""
+"""Number of exchanges that are read together: 200 of the longest messages would take most of a worker's memory."""
 
 
 def load_messages(ref: ChatRef, head: TurnHead, branch: ChatBranch) -> tuple[Message, ...]:

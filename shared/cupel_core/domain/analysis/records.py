@@ -45,7 +45,7 @@ class AnalysisRecord:
     """None if the analysis failed."""
     failure: RunFailure | None = None
     narrator: str | None = None
-    """This model wrote the narrative of a deep analysis; it is None for rules."""
+    """The model that wrote the narrative of a deep analysis; None if rules wrote it."""
 
     def has_narrative_by(self, model: str | None) -> bool:
         return model is None or self.narrator == model

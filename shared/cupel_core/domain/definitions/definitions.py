@@ -66,13 +66,13 @@ class Content:
     max_turns: int | None = None
     decision: DecisionMethod | None = None
     assertions: tuple[Assertion, ...] = ()
-    """These apply to every scenario in addition to its own."""
+    """Assertions that apply to every scenario in addition to its own."""
     derived_metrics: tuple[DerivedMetric, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     """A run combines each scenario with each of them; without any, it uses the scenario's own messages."""
     params: ParameterFields = field(default_factory=dict)
     tool_results: tuple[ScriptedResult, ...] = ()
-    """These apply to every scenario after its own."""
+    """Results of tool calls that apply to every scenario after its own."""
 
     @property
     def turns(self) -> int:

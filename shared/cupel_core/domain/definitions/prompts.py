@@ -34,7 +34,7 @@ class Prompt:
     system: str | None = None
     messages: tuple[Message, ...] = ()
     params: ParameterFields = field(default_factory=dict)
-    """They take precedence over those of the target."""
+    """Parameters that take precedence over those of the target."""
 
     @property
     def title(self) -> str:

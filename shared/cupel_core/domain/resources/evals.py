@@ -23,7 +23,7 @@ class Eval:
     updated_at: datetime
     targets: tuple[Target, ...] = ()
     params: ParameterFields = field(default_factory=dict)
-    """They apply to all targets; those of a run take precedence."""
+    """Parameters of all targets; those of a run take precedence."""
     grader_config: GraderConfig = field(default_factory=GraderConfig)
     revision: int = 1
 

@@ -6,7 +6,7 @@ MAX_NAME_LENGTH = 100
 
 
 _MAX_NAME_BYTES = 1_024
-"""It is DynamoDB's limit for a sort key, and the folded name is one."""
+"""DynamoDB's limit for a sort key; the folded name is one."""
 
 
 def fold_name(name: str) -> str:

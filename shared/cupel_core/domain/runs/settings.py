@@ -56,7 +56,7 @@ class RunSettings(RunConfig, BudgetTerms):
 
     repeats: int = 1
     disabled_graders: tuple[str, ...] = ()
-    """These fields of GraderConfig are None for this run even if the eval or the workspace sets them."""
+    """Fields of GraderConfig that are None for this run even if the eval or the workspace sets them."""
     labels: LabelChanges = field(default_factory=LabelChanges)
     """A rerun has the labels of the run that it repeats, except for these."""
     profile_id: str | None = None

@@ -91,7 +91,7 @@ class TranscriptView:
     transcript: Transcript
     definition_snapshot: dict[str, Any] | None
     content_available: bool
-    """It is False once the content has expired or was deleted, even while its item still exists."""
+    """False once the content has expired or was deleted, even while its item still exists."""
 
 
 @dataclass(frozen=True)

@@ -73,8 +73,9 @@ class McpTool:
     ) -> None:
         self.function = function
         self.operation = operation
-        """It decides the roles that may call the tool, and the audit log names it. It is None for a tool that every
-        role may call, because that tool checks the role and records the change for each operation that it calls."""
+        """The operation that decides which roles may call the tool, and that the audit log names. None for a tool
+        that every role may call, because that tool checks the role and records the change for each operation that
+        it calls."""
         self.title = title
         self.description = description
         self.max_bytes = max_kb * _BYTES_PER_KB
