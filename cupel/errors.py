@@ -1,5 +1,3 @@
-"""Defines errors for callers of the API. The class determines the exit code of the command."""
-
 from typing import NamedTuple
 
 from cupel.json_types import Json

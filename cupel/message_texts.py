@@ -1,5 +1,3 @@
-"""Messages as the API returns them, as texts for tables and files of other tools."""
-
 from cupel.json_types import Json
 
 

@@ -1,5 +1,3 @@
-"""Renders analyses for the terminal: of whole runs, by group of their cases, and deep ones."""
-
 from collections.abc import Callable, Iterator, Sequence
 
 from rich.table import Table

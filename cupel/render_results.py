@@ -1,5 +1,3 @@
-"""Renders a run's results for the terminal: a table with a row per target and prompt, and its legend."""
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple

@@ -1,5 +1,3 @@
-"""Counts the reasons why probes errored, and why answers were not scored."""
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -68,8 +68,6 @@ _TYPES = {
 
 
 class EvaluationOptions(TypedDict, total=False):
-    """Defines the options, which are all optional; None selects the default."""
-
     scenarios: Sequence[str | Mapping[str, Any]] | None
     """Run only these: names of scenarios of the definition, or mappings with the fields of a scenario."""
     personas: Sequence[str | Mapping[str, Any]] | None

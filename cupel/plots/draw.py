@@ -1,5 +1,3 @@
-"""Draws the figures of a run's analyses as files; figures about single targets are implemented here."""
-
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple

@@ -1,5 +1,3 @@
-"""Draws figures that compare each two targets: how far they agree, and how much their means differ."""
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple

@@ -109,8 +109,6 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
 
 
 class _Issuer(NamedTuple):
-    """Describes the OpenID Connect issuer that people sign in with on the page."""
-
     address: str
     client_id: str
     origins: str

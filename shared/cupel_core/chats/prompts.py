@@ -1,5 +1,3 @@
-"""The initial data of a turn: the messages of its branch, and the artifacts of its profile session."""
-
 from collections.abc import Iterator
 
 from cupel_core.base.messages import ChatRef

@@ -1,5 +1,3 @@
-"""Describes an analysis as it is stored: its inputs and its status."""
-
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum

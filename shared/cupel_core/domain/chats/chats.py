@@ -1,5 +1,3 @@
-"""Describes chats: conversations that a person has with one model, in branches."""
-
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime

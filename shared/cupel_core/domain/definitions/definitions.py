@@ -1,5 +1,3 @@
-"""Describes definitions: their content, its validation, and how a fork inherits from its parent."""
-
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from datetime import datetime

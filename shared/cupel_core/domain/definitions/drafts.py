@@ -1,5 +1,3 @@
-"""Contains the result of reading an import file before anything is written: definitions, scenarios, and a report."""
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, field, replace

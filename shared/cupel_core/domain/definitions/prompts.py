@@ -1,5 +1,3 @@
-"""Describes a definition's prompts, with each of which every scenario is run."""
-
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping

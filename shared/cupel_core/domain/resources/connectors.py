@@ -1,5 +1,3 @@
-"""Describes connectors, which are agents under test behind HTTP."""
-
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum

@@ -1,5 +1,3 @@
-"""Describes evals, which are saved evaluations of targets with chosen scenarios."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime

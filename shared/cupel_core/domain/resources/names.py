@@ -1,5 +1,3 @@
-"""Compares names of resources, which are unique within a workspace and kind, ignoring case."""
-
 import unicodedata
 
 MAX_NAME_LENGTH = 100

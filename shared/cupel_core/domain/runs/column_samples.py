@@ -1,5 +1,3 @@
-"""Summarizes outcomes of a column for what leaves do not have: results, decisions, tokens, causes of errors."""
-
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 from datetime import datetime

@@ -1,5 +1,3 @@
-"""Describes targets, which a run's probes talk to."""
-
 from dataclasses import field
 
 from cupel_core.base.deferred import dataclass

@@ -1,5 +1,3 @@
-"""Describes runs, probes and transcripts as read: stored data joined with values that are computed on read."""
-
 from datetime import datetime
 from typing import Any, NamedTuple
 

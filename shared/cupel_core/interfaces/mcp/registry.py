@@ -1,5 +1,3 @@
-"""Declares tools: one decorated function each, in a module below `tools`."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
