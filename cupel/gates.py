@@ -90,7 +90,7 @@ class Gate:
                 yield f"{count_of(unscored, 'answer')} could not be scored"
         elif errored + unscored > allowed:
             errors = count_of(errored, "conversation")
-            yield f"{errors} errored and {unscored:,} could not be scored; {allowed:,} are allowed"
+            yield f"{errors} errored and {unscored:,} could not be scored; --allow-errors allows {allowed:,}"
 
     def _check_violations(self, results: Sequence[ModelResults]) -> Iterator[str]:
         partly = sum(model.partly_checked for model in results)
