@@ -30,7 +30,7 @@ BLOCK_SECONDS = 0.15
 """A function of 512 MB takes so long for the columns of 1,000 probes."""
 LONG = "bench-long"
 LIVE = "bench-live"
-"""This run goes on, and half of its probes have no outcome."""
+"""The run that goes on, half of whose probes have no outcome."""
 LARGE = "bench-large"
 MESSAGES = 2_000
 LIVE_PROBES = 5_000

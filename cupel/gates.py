@@ -27,7 +27,7 @@ class Gate:
 
     fail_under: float | None = None
     allow_errors: int | None = None
-    """So many probes may be errored or unscored; 0 if only `fail_under` is given."""
+    """Number of probes that may be errored or unscored; 0 if only `fail_under` is given."""
     allow_left_out_checks: bool = False
     confidence: float | None = None
     """A target fails only if scenarios like these have a rate below `fail_under` with this confidence; None compares
@@ -90,7 +90,7 @@ class Gate:
                 yield f"{count_of(unscored, 'answer')} could not be scored"
         elif errored + unscored > allowed:
             errors = count_of(errored, "conversation")
-            yield f"{errors} errored and {unscored:,} could not be scored; {allowed:,} are allowed"
+            yield f"{errors} errored and {unscored:,} could not be scored; --allow-errors allows {allowed:,}"
 
     def _check_violations(self, results: Sequence[ModelResults]) -> Iterator[str]:
         partly = sum(model.partly_checked for model in results)

@@ -1,5 +1,3 @@
-"""Renders runs for the terminal: their table, and lines about one run, its budget and its transcripts."""
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

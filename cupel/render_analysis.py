@@ -1,5 +1,3 @@
-"""Renders analyses for the terminal: of whole runs, by group of their cases, and deep ones."""
-
 from collections.abc import Callable, Iterator, Sequence
 
 from rich.table import Table
@@ -39,7 +37,7 @@ _LABELS = {
 _IN_TABLE = frozenset({"extremes", "contested"})
 """The result table and the list of contested scenarios already contain these."""
 BELOW_RESULTS = frozenset({"sample", "extrapolation"})
-"""These follow a result table."""
+"""Kinds of insights that are printed below a result table."""
 _MAX_COORDINATES = 10
 _MAX_SCENARIOS = 3
 _MIN_CORRELATION = 0.3

@@ -1,5 +1,3 @@
-"""Renders experiments for the terminal, and their statements about a run."""
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from rich.table import Table

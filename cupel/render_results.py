@@ -1,5 +1,3 @@
-"""Renders a run's results for the terminal: a table with a row per target and prompt, and its legend."""
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -126,8 +124,8 @@ def _rate_notes(results: Sequence[ModelResults]) -> Iterator[str]:
     fewest = _fewest_scenarios(results)
     if fewest < MIN_SCENARIOS:
         yield (
-            f"caution: {count_of(fewest, 'scenario')}: the interval of a pass rate is for exactly these, "
-            "and nothing follows for others like them"
+            f"caution: {count_of(fewest, 'scenario')}: the interval of a pass rate holds for exactly these, "
+            "and says nothing about other scenarios"
         )
     for name, rate in rates:
         if rate.bounds is not None:

@@ -1,5 +1,3 @@
-"""`cupel pause`, `resume`, `cancel`, `retry` and `expand` control a run."""
-
 from typing import Annotated
 
 import typer

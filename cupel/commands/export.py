@@ -1,5 +1,3 @@
-"""`cupel export` writes the transcripts of a run as JSON Lines or CSV, or in the formats of other tools."""
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -94,8 +94,6 @@ JunitFile = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML
 
 @dataclass(frozen=True)
 class Baseline:
-    """Names an earlier run that a run must not be worse than."""
-
     run_id: str
     is_margin_tested: bool = False
     """If set, the run must be shown to be lower by less than the margin. Otherwise it must not be shown to be lower."""

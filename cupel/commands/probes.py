@@ -1,5 +1,3 @@
-"""`cupel probes` and `cupel correct` list the probes of runs with status, errors and results, and correct results."""
-
 from collections.abc import Callable, Iterable
 from typing import Annotated
 

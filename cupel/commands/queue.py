@@ -1,5 +1,3 @@
-"""`cupel queue` shows, pauses and resumes the providers' queues, and lists and redrives their dead letters."""
-
 from collections.abc import Iterable
 from typing import Annotated
 

@@ -1,5 +1,3 @@
-"""`cupel rescore`, `rescores` and `scores` grade a run's transcripts again, and show scores of a run or rescore."""
-
 from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""`cupel run` and `cupel watch` start a run and follow it."""
-
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,5 +1,3 @@
-"""Writes the results of an evaluation as rows for data frames, by case, and as a table for notebooks."""
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from typing import NamedTuple

@@ -1,5 +1,3 @@
-"""Draws the figures of a run's analyses as files; figures about single targets are implemented here."""
-
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -37,14 +35,14 @@ _NOT_DRAWN = {
 _MIN_NUMBERED = 0.055
 _MIN_CORRELATION = 0.3
 _MAX_NAMED = 40
-"""So many targets are named; of more, only outliers are."""
+"""Number of targets that are named; of more, only outliers are."""
 _OFFSETS = (
     *((8, 0), (-8, 0), (0, 9), (0, -9), (7, 7), (-7, 7), (7, -7), (-7, -7)),
     *((0, 20), (0, -20), (22, 14), (-22, -14)),
 )
 """A label may have one of these offsets in points from its target; the first without an overlap is used."""
 _OUTSIDE = 10
-"""So many covered labels are better than one that is cut."""
+"""Number of covered labels that are better than one label that is cut."""
 
 
 class DrawnPlots(NamedTuple):

@@ -59,7 +59,7 @@ def _new_app(**options: Any) -> APIGatewayHttpResolver:
 
 
 app = _new_app()
-"""It serves `/v1`, and its routes are in the OpenAPI document."""
+"""The application that serves `/v1`; its routes are in the OpenAPI document."""
 
 
 @cache

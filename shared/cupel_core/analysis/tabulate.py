@@ -108,7 +108,7 @@ def read_counts(inputs: CountedInputs) -> RunCounts:
 class HashedCounts(NamedTuple):
     counts: RunCounts
     inputs_hash: str
-    """It stays the same as long as the run's scenarios and the counts of its outcomes are the same."""
+    """A hash that changes with the run's scenarios and the counts of its outcomes."""
 
 
 def read_hashed_counts(inputs: CountedInputs) -> HashedCounts:

@@ -52,7 +52,7 @@ ANY_TIME = Creation()
 
 class Entry[T](NamedTuple):
     cursor: str
-    """It continues the list at this item, and is empty for the first one."""
+    """The cursor that continues the list at this item; empty for the first one."""
     item: T | None
     """None ends a page here, because enough was read without finding a matching item."""
 

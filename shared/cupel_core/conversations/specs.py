@@ -40,7 +40,7 @@ class ConversationSpec:
     params: ParameterFields = field(default_factory=dict)
     """The parameters of every request to the target, all defaults included."""
     variant: str = ""
-    """This distinguishes the target and the prompt for simulated models."""
+    """The names of target and prompt, by which simulated models answer differently."""
     max_turns: int | None = None
     repeat: int = 0
     seed: int = 0

@@ -14,7 +14,7 @@ class AccessRole(StrEnum):
     MEMBER = "member"
     VIEWER = "viewer"
     OPERATOR = "operator"
-    """It creates and erases workspaces, and may do nothing within one."""
+    """The role that creates and erases workspaces, and may do nothing within one."""
 
     def includes(self, other: "AccessRole") -> bool:
         if AccessRole.OPERATOR in (self, other):

@@ -23,7 +23,7 @@ type SchemaObject = dict[str, Any]
 _NO_FIELDS = {"minProperties": 0}
 """The second part of a schema without further fields: generators take a single part for another name."""
 ANNOTATIONS = ("description", "examples")
-"""These take precedence over the component's own where they are beside a reference to it."""
+"""Keys that take precedence over the component's own where they are beside a reference to it."""
 _VALUES = ("default", "examples", "enum", "const")
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _LIMITS = (*_BOUNDS, "minLength", "maxLength", "pattern", "minItems", "maxItems")

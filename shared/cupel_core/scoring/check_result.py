@@ -5,7 +5,7 @@ from cupel_core.domain.scoring.assertions import AssertionResult, JudgeReply
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 
 type SpendLog = list[Spend]
-"""Has the spend of a check's model calls so far, and is complete even if the check fails."""
+"""The spend of a check's model calls so far; complete even if the check fails."""
 
 _MAX_QUOTE_LENGTH = 200
 

@@ -105,8 +105,8 @@ def test_the_interval_of_few_scenarios_is_about_exactly_these(api: FakeApi, cupe
     shown = cupel("show", "run_1").stdout
     assert "100.0% (75.8% to 100.0%)" in shown
     assert (
-        "caution: 2 scenarios: the interval of a pass rate is for exactly these, and nothing follows for others like "
-        "them\n" in shown
+        "caution: 2 scenarios: the interval of a pass rate holds for exactly these, and says nothing about other "
+        "scenarios\n" in shown
     )
 
 

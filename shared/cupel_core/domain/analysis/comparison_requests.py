@@ -1,5 +1,3 @@
-"""Describes requested comparisons, and what is stored of one beside its figures."""
-
 import json
 from dataclasses import field, replace
 from datetime import datetime

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 _PRECISION = 1e-15
 _MAX_TERMS = 100_000
-"""This bounds the work on a value that is not a number. The terms needed grow with the root of the parameters."""
+"""A bound of the work on a value that is not a number. The terms needed grow with the root of the parameters."""
 _TINY = 1e-300
-"""This replaces zero denominators in Lentz's method."""
+"""The value that replaces zero denominators in Lentz's method."""
 _HALVINGS = 55
 """An interval whose ends differ by a factor of two is halved this often, which is more than a float has digits."""
 _STIRLING_SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)

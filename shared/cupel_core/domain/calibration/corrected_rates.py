@@ -72,7 +72,7 @@ class CorrectedRate:
     labels: int
     scenarios: int
     labels_only: LabelledShare | None
-    """What the labels say without the judge's other verdicts."""
+    """The share that the labels show without the judge's other verdicts."""
     influences: Mapping[str, float]
     """Contributions to the error of the rate, by scenario, or by label of another run. Two rates share the errors of
     what they have in common."""

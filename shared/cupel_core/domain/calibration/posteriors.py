@@ -18,7 +18,7 @@ _LEAST_SCALE = 0.05
 
 
 class StratumPosterior(NamedTuple):
-    """What is known of the transcripts with the same verdict of the judge."""
+    """The posterior of the transcripts with the same verdict of the judge."""
 
     share: float
     """Share of these transcripts among all."""

@@ -1,5 +1,3 @@
-"""Describes the messages of a chat: each has immutable variants, and each branch selects one of them."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
@@ -28,8 +26,6 @@ class VariantStatus(StrEnum):
 
 @dataclass(frozen=True)
 class Exchange:
-    """Lists the variants of a user's message and of the answers to it, in order of creation."""
-
     id: str
     position: int
     """The position is the same in every branch that has the exchange."""

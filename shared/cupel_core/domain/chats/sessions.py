@@ -1,5 +1,3 @@
-"""Describes profile sessions: what operations of a profile have stored on a branch for later turns."""
-
 from datetime import datetime
 
 from cupel_core.base.deferred import dataclass

@@ -1,5 +1,3 @@
-"""Describes turns of chats: their fixed inputs, their progress, and their end."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -1,5 +1,3 @@
-"""Describes generations, which create scenarios from a definition's template, or in the background by a model."""
-
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple

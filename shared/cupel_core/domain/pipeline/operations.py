@@ -82,7 +82,7 @@ class OperationEffect:
     role: PromptRole | None = None
     depth_from_end: int | None = None
     template: str | None = None
-    """It renders the value; if None, the value is converted to text."""
+    """The template that renders the value; None to convert the value to text."""
 
 
 type OperationParams = TemplateParams | LlmParams | GuardParams

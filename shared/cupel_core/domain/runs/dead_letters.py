@@ -1,5 +1,3 @@
-"""Describes dead letters: messages that a queue dropped after repeated failed deliveries."""
-
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.runs.run import Priority
 

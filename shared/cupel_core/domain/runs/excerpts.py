@@ -1,5 +1,3 @@
-"""Extracts the beginning of a target's answer, and of the reason for its result."""
-
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError

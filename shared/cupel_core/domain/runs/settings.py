@@ -1,5 +1,3 @@
-"""Defines the settings of a run, which are the same for a request, a schedule, an eval and a scale run."""
-
 from dataclasses import field, fields
 from typing import Any, Self
 
@@ -52,11 +50,9 @@ class BudgetTerms:
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings(RunConfig, BudgetTerms):
-    """Holds everything that a request can set of a run besides what it runs."""
-
     repeats: int = 1
     disabled_graders: tuple[str, ...] = ()
-    """These fields of GraderConfig are None for this run even if the eval or the workspace sets them."""
+    """Fields of GraderConfig that are None for this run even if the eval or the workspace sets them."""
     labels: LabelChanges = field(default_factory=LabelChanges)
     """A rerun has the labels of the run that it repeats, except for these."""
     profile_id: str | None = None

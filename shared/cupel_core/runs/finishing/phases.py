@@ -45,7 +45,7 @@ from cupel_core.store import barrier, outcomes, runs, snapshots
 from cupel_core.store.barrier import Tree
 
 DELETED = "DELETED"
-"""This takes the place of the status of a run that was deleted meanwhile. Its execution ends without a failure."""
+"""The result in place of the status of a run that was deleted meanwhile. Its execution ends without a failure."""
 _FINISHABLE = frozenset({RunStatus.PENDING, RunStatus.RUNNING, RunStatus.SUMMARIZING})
 _MAX_EXAMINED = 1_000
 

@@ -14,7 +14,7 @@ from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 from cupel_core.store.settings import settings
 
 MARGIN_SECONDS = 6.0
-"""This much time at the end of an invocation is reserved for the last commit."""
+"""Seconds at the end of an invocation that are reserved for the last commit."""
 SPARE_SECONDS = 0.5
 """A call that times out ends at least this long before its conversation must."""
 MEASURE_SECONDS = 2.0
