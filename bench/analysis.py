@@ -22,7 +22,7 @@ from cupel_core.domain.runs.targets import plain_targets
 
 PROBES = 1_000_000
 MAX_SECONDS, MAX_MEGABYTES = 15.0, 256.0
-"""They limit the analysis of so many probes. The functions have 512 and 1,769 MB."""
+"""Limits of the analysis of so many probes. The functions have 512 and 1,769 MB."""
 
 
 class Shape(NamedTuple):

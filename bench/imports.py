@@ -23,7 +23,7 @@ MAX_RATIOS = {
     "graphqlapi { run }": 2.5,
     "mcpserver list_runs": 2.4,
 }
-"""They limit the import time as a multiple of `import boto3`."""
+"""Limits of the import time, as a multiple of `import boto3`."""
 MAX_LAYER_MB = 60.0
 _OWN_LAYERS = {"analyze": ["NumericLayer"], "graphqlapi": ["GraphqlLayer"], "mcpserver": ["GraphqlLayer"]}
 _SCRIPT = """
@@ -47,11 +47,8 @@ _FIRST_REQUESTS = {
     ("mcpserver", "list_runs"): "from mcpserver import app; from cupel_core.interfaces.mcp import listing, registry; "
     "listing.read_tools(); registry.find_tool('list_runs')",
 }
-"""These statements load the modules that a function needs for its first request.
-
-The API loads one of the larger modules, GraphQL also the types of the query, and MCP the list with which a session
-begins.
-"""
+"""Statements that load the modules that a function needs for its first request. The API loads one of the larger
+modules, GraphQL also the types of the query, and MCP the list with which a session begins."""
 
 
 class ImportTime(NamedTuple):

@@ -1,5 +1,3 @@
-"""Checks invariants of every finished run through the API alone."""
-
 from collections.abc import Iterator
 from itertools import pairwise
 

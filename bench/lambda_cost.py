@@ -26,7 +26,7 @@ MILLION = 1_000_000
 WORKERS = 2
 CHARACTERS = 8_000
 USABLE_PROCESSOR = 0.8
-"""It is between the shares at which a worker lowers and raises its load."""
+"""A share between those at which a worker lowers and raises its load."""
 MEMORIES_MB, PARALLEL, SECONDS = (256, 352, 512, 1_024, 1_769), (50, 200, 500, 800), (1.0, 3.0, 30.0)
 
 

@@ -1,5 +1,3 @@
-"""Runs the bench model server in a separate process."""
-
 import json
 import subprocess
 import sys

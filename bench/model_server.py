@@ -63,7 +63,7 @@ class Behaviour(BaseModel):
     script: tuple[ScriptLine, ...] = ()
     word_seconds: float = 0.0
     broken_streams: int = 0
-    """So many streams of a prompt are dropped after half of their events."""
+    """Number of streams of a prompt that are dropped after half of their events."""
 
     def fault_of(self, prompt: Prompt, attempt: int) -> str | None:
         """Return a fault by the seed, the prompt and the attempt, and so independently of the order of requests."""

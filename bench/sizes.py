@@ -12,7 +12,6 @@ _READ_UNIT_BYTES = 4_096
 
 
 def item_bytes(item: dict[str, Any] | None) -> int:
-    """Return the size, or 0 if there is no item."""
     return sum(len(name.encode()) + _value_bytes(value) for name, value in (item or {}).items())
 
 

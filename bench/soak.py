@@ -50,7 +50,7 @@ ACTIONS: dict[str, Action] = {
 }
 USUAL_ACTIONS = {"PENDING": "pause", "RUNNING": "pause", "PAUSED": "resume", "COMPLETED": "expand", "FAILED": "retry"}
 UNUSUAL_ACTION_SHARE = 0.3
-"""This share of the actions is unusual for the status of the run."""
+"""The share of actions that are unusual for the status of the run."""
 
 
 @dataclass

@@ -30,7 +30,7 @@ BLOCK_SECONDS = 0.15
 """A function of 512 MB takes so long for the columns of 1,000 probes."""
 LONG = "bench-long"
 LIVE = "bench-live"
-"""This run goes on, and half of its probes have no outcome."""
+"""The run that goes on, half of whose probes have no outcome."""
 LARGE = "bench-large"
 MESSAGES = 2_000
 LIVE_PROBES = 5_000
@@ -47,8 +47,6 @@ def example(name: str) -> Any:
 
 
 class Api:
-    """Answers the GET requests of the measured screens."""
-
     def __init__(self, probes: int) -> None:
         self._probes = {LARGE: probes, LIVE: LIVE_PROBES, LONG: len(TARGETS)}
         self.blocks = {
@@ -205,8 +203,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
+    def log_message(self, *_: object) -> None: ...
 
 
 @contextmanager

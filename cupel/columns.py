@@ -1,5 +1,3 @@
-"""Reads the columns of a run in the API's fields: each is a target, asked by one of the definition's prompts."""
-
 from dataclasses import dataclass, field
 
 from cupel.json_types import Json

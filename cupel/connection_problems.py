@@ -1,5 +1,3 @@
-"""Says why a server could not be reached, in words that do not need knowledge of HTTP clients."""
-
 import httpx
 
 _REASONS = (

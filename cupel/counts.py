@@ -1,5 +1,3 @@
-"""Writes numbers with their nouns, for messages."""
-
 from cupel_core.domain.text.counts import count_of
 
 __all__ = ["count_of"]

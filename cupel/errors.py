@@ -1,5 +1,3 @@
-"""Defines errors for callers of the API. The class determines the exit code of the command."""
-
 from typing import NamedTuple
 
 from cupel.json_types import Json
@@ -63,7 +61,7 @@ class GraphqlError(CupelError):
         self.errors = errors
         """Each has its `message`, `path` and `extensions`, which have the `code` and the `status`."""
         self.data = data
-        """Has the partial answer; fields that failed are null."""
+        """The partial answer; fields that failed are null."""
 
     @property
     def exit_code(self) -> int:  # type: ignore[override]

@@ -27,7 +27,7 @@ class Gate:
 
     fail_under: float | None = None
     allow_errors: int | None = None
-    """So many probes may be errored or unscored; 0 if only `fail_under` is given."""
+    """Number of probes that may be errored or unscored; 0 if only `fail_under` is given."""
     allow_left_out_checks: bool = False
     confidence: float | None = None
     """A target fails only if scenarios like these have a rate below `fail_under` with this confidence; None compares
@@ -72,7 +72,8 @@ class Gate:
         interval = format_interval(rate.interval, format_percent)
         of = f", 95% interval {interval}," if interval else ""
         probes = count_of(
-            rate.judged, "judged probe" if self.errors_as is ErrorsAs.MISSING else "judged or errored probe"
+            rate.judged,
+            "judged conversation" if self.errors_as is ErrorsAs.MISSING else "judged or errored conversation",
         )
         return f"pass rate {format_percent(rate.share)} of {probes}{of}"
 
@@ -88,7 +89,8 @@ class Gate:
             if unscored:
                 yield f"{count_of(unscored, 'answer')} could not be scored"
         elif errored + unscored > allowed:
-            yield f"{count_of(errored, 'probe')} errored and {unscored:,} could not be scored; {allowed:,} are allowed"
+            errors = count_of(errored, "conversation")
+            yield f"{errors} errored and {unscored:,} could not be scored; --allow-errors allows {allowed:,}"
 
     def _check_violations(self, results: Sequence[ModelResults]) -> Iterator[str]:
         partly = sum(model.partly_checked for model in results)
@@ -101,7 +103,7 @@ class Gate:
 def _why_unjudged(results: Sequence[ModelResults]) -> str:
     completed, unscored = sum(model.completed for model in results), sum(model.unscored for model in results)
     if not completed:
-        return "nothing was judged: no probe completed"
+        return "nothing was judged: no conversation completed"
     if not unscored:
         return "nothing was judged: the definition has no assertions, and no criteria together with a judge model"
     return f"{unscored:,} of {count_of(completed, 'answer')} could not be scored ({_main_reason(results)})"

@@ -195,7 +195,7 @@ def grouped_notes(notes: Sequence[Json]) -> list[Json]:
 
 _MODEL_OPTIONS = {"judgeModel": "--judge-model", "embeddingModel": "--embedding-model"}
 PLACEHOLDER = "provider/model"
-"""It represents a model that the user has to choose."""
+"""The placeholder of a model that the user has to choose."""
 
 
 def required_model_options(fields: Sequence[str]) -> list[str]:

@@ -1,5 +1,3 @@
-"""Defines JSON objects as the API sends and accepts them."""
-
 from collections.abc import Iterable
 from math import isfinite
 from typing import Any, NamedTuple

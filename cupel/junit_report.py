@@ -1,5 +1,3 @@
-"""Writes a run of a stack as JUnit XML."""
-
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 

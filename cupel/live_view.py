@@ -276,9 +276,9 @@ def _delay_lines(progress: Json, run: Json, delay: Json) -> Iterator[str]:
         case DelayReason.MODEL_SUSPENDED:
             yield f"{delay['model']} is suspended, next try in {_wait(progress, delay)}: {delay['message']}"
             if progress["errored"]:
-                yield f"cupel retry {progress['runId']} runs the errored probes again, once it can be called"
+                yield f"cupel retry {progress['runId']} runs the errored conversations again, once it can be called"
         case DelayReason.THROTTLED:
-            yield f"{delay['provider']} throttles: next call in {_wait(progress, delay)}"
+            yield f"{delay['provider']} throttles the calls: the next one is made in {_wait(progress, delay)}"
         case DelayReason.BUDGET:
             yield f"{_BUDGETS[delay['budget']]} has too little left for the next call: the rest is reserved for others"
         case DelayReason.RUN_LIMIT:
@@ -296,7 +296,7 @@ def _shared_limit_line(delay: Json) -> str:
         case DelayReason.CHAT_RESERVATION:
             return f"chats reserve {taken} of {limit} to {provider}"
         case _:
-            return f"{provider} throttles: {delay['learnedLimit']} of {limit}"
+            return f"{provider} throttles the calls: {delay['learnedLimit']} of {limit} are used"
 
 
 def _own_limits(delay: Json) -> Iterator[str]:

@@ -18,7 +18,7 @@ _KINDS = ("image", "file")
 _OWN_FIELDS = frozenset({*_KINDS, "name", "detail"})
 MAX_FOLDER_FILE_BYTES = 50_000_000
 MAX_FILES = 20_000
-"""So many files are considered for a pattern such as `tests/**/*.yaml`."""
+"""Number of files that are considered for a pattern such as `tests/**/*.yaml`."""
 _SKIPPED = frozenset({"node_modules", "__pycache__"})
 
 

@@ -1,5 +1,3 @@
-"""Escapes texts of users in Rich markup, where square brackets are tags."""
-
 import re
 
 _SPECIAL = re.compile(r"(?<!\\)(\\*)(\[|$)")

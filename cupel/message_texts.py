@@ -1,10 +1,8 @@
-"""Messages as the API returns them, as texts for tables and files of other tools."""
-
 from cupel.json_types import Json
 
 
 def content_text(message: Json) -> str:
-    """Its text; of a message with images or files, its texts with a note in place of each of these."""
+    """Return the text of a message; of one with images or files, its texts with a note in place of each of these."""
     content = message["content"]
     if isinstance(content, str):
         return content

@@ -1,5 +1,3 @@
-"""Reads lists of the API page by page."""
-
 from collections.abc import Callable, Iterable, Iterator
 
 from cupel.json_types import Json

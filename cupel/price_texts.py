@@ -10,7 +10,7 @@ from cupel.json_types import Json
 from cupel_core.domain.text.figures import format_usd
 
 FIELDS = ("inputUsdPerMillion", "outputUsdPerMillion", "cachedInputUsdPerMillion", "usdPerCall")
-"""Their order in a text."""
+"""The fields of a price, in their order in a text."""
 ANY_MODEL = "*"
 """Stands for every model without a price of its own."""
 

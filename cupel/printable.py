@@ -1,5 +1,3 @@
-"""Makes texts of users, models and agents safe to print."""
-
 import json
 import re
 

@@ -1,5 +1,3 @@
-"""Controls the workspace's processing of probes, over the queues of the providers."""
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

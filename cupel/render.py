@@ -1,5 +1,3 @@
-"""Renders runs for the terminal: their table, and lines about one run, its budget and its transcripts."""
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -23,7 +21,7 @@ _STATUS_COLOURS = {"COMPLETED": "green", "FAILED": "red", "CANCELLED": "yellow",
 
 
 def runs_table(runs: Sequence[Json]) -> Table:
-    counts, named = ["probes", "completed", "errored", "spent"], any(run.get("name") for run in runs)
+    counts, named = ["conversations", "completed", "errored", "spent"], any(run.get("name") for run in runs)
     labels = [*(["name"] * named), "definition"]
     texts = [*labels, "models", "started by"]
     headings = ["run", *labels, "status", *counts, "models", "started by", "created", "duration"]
@@ -65,7 +63,7 @@ def _failure_lines(run: Json) -> list[str]:
 
 
 def _counts(progress: Json) -> str:
-    total = count_of(progress["total"], "probe")
+    total = count_of(progress["total"], "conversation")
     return f"{progress['completed']:,} completed and {progress['failed']:,} errored of {total}"
 
 
@@ -74,7 +72,7 @@ def _spend(spend: Json) -> str:
     amount = _amount(spend)
     if not amount:
         return ""
-    lost = f" and {format_usd(spend['lostUsd'])} on lost outcomes" if spend["lostUsd"] else ""
+    lost = f" and {format_usd(spend['lostUsd'])} on outcomes that were lost" if spend["lostUsd"] else ""
     models = [
         f"{escape(column_name(each['targetId'], each['promptId']))} {_amount(each) or 'unknown'}"
         for each in spend["models"]
@@ -115,11 +113,13 @@ def run_lines(run: Json) -> list[str]:
 
 
 def _budget_use_lines(run: Json) -> list[str]:
-    """Return `budget $5.00: $3.20 spent, $0.10 uncertain, about $6.40 for all probes`."""
+    """Return `budget $5.00: $3.20 spent, $0.10 uncertain, about $6.40 for all conversations`."""
     lines = []
     if use := run["spend"]["budget"]:
         projected = use["projectedUsd"]
-        outlook = f", about {format_usd(projected)} for all probes" if projected and not run.get("completedAt") else ""
+        outlook = (
+            f", about {format_usd(projected)} for all conversations" if projected and not run.get("completedAt") else ""
+        )
         lines.append(f"budget {format_usd(use['maxBudgetUsd'])}: {_used(use)}{outlook}")
     if _is_paused(run) and run["pauseReason"] == PauseReason.BUDGET:
         lines.append(f"[yellow]{escape(budget_hint(run['id'], run.get('exhaustedBudget')))}[/yellow]")
@@ -243,7 +243,7 @@ def problem_lines(run: Json) -> list[str]:
         for model in run.get("suspendedModels") or ()
     ]
     if lines and run["progress"]["failed"]:
-        lines.append(f"cupel retry {escape(run['id'])} runs the errored probes again, once it can be called")
+        lines.append(f"cupel retry {escape(run['id'])} runs the errored conversations again, once it can be called")
     if cause := run.get("pauseCause"):
         lines += pause_cause_lines(run, cause, run.get("pauseReason"))
     return lines

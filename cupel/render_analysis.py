@@ -1,5 +1,3 @@
-"""Renders analyses for the terminal: of whole runs, by group of their cases, and deep ones."""
-
 from collections.abc import Callable, Iterator, Sequence
 
 from rich.table import Table
@@ -39,7 +37,7 @@ _LABELS = {
 _IN_TABLE = frozenset({"extremes", "contested"})
 """The result table and the list of contested scenarios already contain these."""
 BELOW_RESULTS = frozenset({"sample", "extrapolation"})
-"""These follow a result table."""
+"""Kinds of insights that are printed below a result table."""
 _MAX_COORDINATES = 10
 _MAX_SCENARIOS = 3
 _MIN_CORRELATION = 0.3
@@ -115,7 +113,7 @@ def breakdown_table(by: str, groups: Sequence[Json]) -> Table:
     estimates = [column["estimate"] for group in groups for column in group["columns"]]
     has_verdicts = any(each["passRate"]["trials"] for each in estimates)
     has_decisions = any(each["distribution"] for each in estimates)
-    figures = ["scenarios", "probes", "errored"]
+    figures = ["scenarios", "conversations", "errored"]
     figures += ["judged", "pass rate (95%)"] * has_verdicts + ["mean decision (95%)"] * has_decisions
     rows = table(by, "target", *figures, right=figures, texts=[by])
     for group in groups:
@@ -161,7 +159,7 @@ def breakdown_legend(breakdown: Json) -> list[str]:
     lines = ["95%: confidence interval for scenarios like these; for exactly these in groups of fewer than five"]
     lines += _persona_lines(breakdown)
     if any(group["value"] is None for group in groups):
-        lines.append(f"{NO_VALUE}: cases without a value of {by}")
+        lines.append(f"{NO_VALUE}: conversations without a value of {by}")
     others = [f"--by {field['name']} ({field['values']:,})" for field in breakdown["fields"] if field["name"] != by]
     return [*lines, f"also: {', '.join(others)}"] if others else lines
 
@@ -260,7 +258,7 @@ def _components(found: Json | None, names: Sequence[str]) -> Iterator[str]:
             if abs(dimension["correlation"] or 0.0) >= _MIN_CORRELATION
         ]
         if related:
-            yield labeled("", f"its scenarios go with {', '.join(related)}")
+            yield labeled("", f"its scenarios correlate with {', '.join(related)}")
 
 
 def _outliers(figures: Json, names: Sequence[str]) -> Iterator[str]:
@@ -282,7 +280,9 @@ def _equality(effects: Json | None) -> Iterator[str]:
     ]
     for each in dividing:
         p = format_p(each["adjustedP"])
-        yield labeled("divides", f"{each['dimension']} moves the targets differently ({p})")
+        yield labeled(
+            "divides", f"{each['dimension']} changes the answers of some targets more than those of others ({p})"
+        )
 
 
 def _interactions(found: Json | None, names: Sequence[str]) -> Iterator[str]:

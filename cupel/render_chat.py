@@ -1,5 +1,3 @@
-"""Renders chats for the terminal."""
-
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,5 +1,3 @@
-"""Renders comparisons and jobs as texts and tables, for the terminal and for gates."""
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
@@ -25,6 +23,10 @@ from cupel_core.domain.text.figures import (
     format_usd,
 )
 
+_MATCHED_BY = {
+    "CONTENT_OR_NAME": ", matched by content or name",
+    "DIMENSIONS": ", matched by dimension scores",
+}
 _FIGURES = ["scenarios", "baseline", "comparison", "difference", "interval", "adjusted p"]
 
 
@@ -64,7 +66,7 @@ def notes(figures: Json) -> Iterator[str]:
         yield f"caution: several changes ({', '.join(changed['causes'])}): none of them alone explains a difference."
 
 
-OPERATIONS_NOTE = "costs, tokens, times and errors: of all probes of either side, described and not tested"
+OPERATIONS_NOTE = "costs, tokens, times and errors: of all conversations of either side; they are not tested"
 RATIOS_NOTE = (
     "costs and times of the target's calls: geometric means of completed conversations, paired by scenario; "
     "each interval is for its row alone"
@@ -146,11 +148,11 @@ def _tokens(number: float | None) -> str:
 
 
 _OPERATIONS: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (
-    ("cost per probe", "costUsd", format_usd),
+    ("cost per conversation", "costUsd", format_usd),
     ("judge cost", "judgeCostUsd", format_usd),
     ("simulated user cost", "simulatedUserCostUsd", format_usd),
     ("operations cost", "operationsCostUsd", format_usd),
-    ("tokens per probe", "tokens", _tokens),
+    ("tokens per conversation", "tokens", _tokens),
     ("median time", "medianDurationMs", format_duration),
     ("p95 time", "p95DurationMs", format_duration),
     ("errored", "errorRate", format_percent),
@@ -231,7 +233,7 @@ def _unmatched(figures: Json) -> Iterator[str]:
     counts = (("baseline", figures["onlyBaseline"]), ("run", figures["onlyComparison"]))
     only = [f"{count:,} of the {side} only" for side, count in counts if count]
     if only or figures["matchedBy"] != "SCENARIO_ID":
-        by = "" if figures["matchedBy"] == "SCENARIO_ID" else ", matched by dimension scores"
+        by = _MATCHED_BY.get(figures["matchedBy"], "")
         yield f"scenarios: {', '.join([f'{figures["commonScenarios"]:,} common{by}', *only])}"
 
 

@@ -1,5 +1,3 @@
-"""Renders experiments for the terminal, and their statements about a run."""
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from rich.table import Table
@@ -79,7 +77,7 @@ def run_lines(run_id: str, summary: Json) -> Iterator[str]:
     experiment, baseline = summary["experiment"], summary["experiment"]["baselineRunId"]
     name = f"experiment {experiment['id']} ({experiment['name']})"
     if baseline is None:
-        yield f"{name}: without a baseline yet"
+        yield f"{name}: it has no baseline yet"
     elif baseline == run_id:
         yield f"{name}: this run is the baseline"
     elif run_id in summary["pendingRunIds"]:

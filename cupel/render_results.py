@@ -1,5 +1,3 @@
-"""Renders a run's results for the terminal: a table with a row per target and prompt, and its legend."""
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -97,7 +95,7 @@ def results_legend(results: Sequence[ModelResults]) -> list[str]:
         ]
         if model.uncertain_usd:
             lines.append(
-                f"{model.name}: calls without an answer may have cost {format_usd(model.uncertain_usd)} besides"
+                f"{model.name}: calls without an answer may have cost {format_usd(model.uncertain_usd)} in addition"
             )
         lines += [f"{model.name}: {errored_line(reason)}" for reason in model.reasons]
     simulated = [model.name for model in results if model.simulated]
@@ -126,13 +124,14 @@ def _rate_notes(results: Sequence[ModelResults]) -> Iterator[str]:
     fewest = _fewest_scenarios(results)
     if fewest < MIN_SCENARIOS:
         yield (
-            f"caution: {count_of(fewest, 'scenario')}: the interval of a pass rate is for exactly these, "
-            "and nothing follows for others like them"
+            f"caution: {count_of(fewest, 'scenario')}: the interval of a pass rate holds for exactly these, "
+            "and says nothing about other scenarios"
         )
     for name, rate in rates:
         if rate.bounds is not None:
             low, high = map(format_percent, rate.bounds)
-            yield f"{name}: the pass rate is {low} if all errored probes had failed, and {high} if they had passed"
+            bounds = f"{low} if all errored conversations had failed, and {high} if they had passed"
+            yield f"{name}: the pass rate is {bounds}"
 
 
 def errored_line(reason: ErrorReason) -> str:
@@ -207,7 +206,7 @@ def _bars(model: ModelResults) -> str:
 
 
 _OUTCOMES = (
-    ResultColumn("probes", lambda model: f"{model.probes:,}"),
+    ResultColumn("conversations", lambda model: f"{model.probes:,}"),
     ResultColumn("completed", lambda model: f"{model.completed:,}"),
     ResultColumn("errored", _errored),
 )

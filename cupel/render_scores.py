@@ -1,5 +1,3 @@
-"""Renders rescores and scores for the terminal."""
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -51,7 +49,7 @@ def agreement_table(pairs: Iterable[Json]) -> Table:
 def agreement_legend(pairs: Iterable[Json]) -> list[str]:
     """Define κ, then say what limits the figures."""
     notes = dict.fromkeys(pair["note"] for pair in pairs if pair["note"])
-    return ["κ: Cohen's, 0 if they agree as often as chance would have it", *notes]
+    return ["κ: Cohen's kappa: 1 if they always agree, 0 if they agree as often as by chance", *notes]
 
 
 def rescore_line(rescore: Json) -> str:

@@ -96,10 +96,10 @@ class DecisionStatistics:
     mean: float | None
     """Each scenario counts once."""
     sd: float | None
-    """It is that of single answers."""
+    """The standard deviation of single answers."""
     standard_error: float | None
     interval: Interval | None
-    """It is that of the mean, with 95 % confidence."""
+    """The 95 % interval of the mean."""
 
     @property
     def decided(self) -> int:
@@ -125,7 +125,7 @@ class PassRate:
     effective_trials: float
     """The number of independent trials with the same precision for scenarios like these."""
     bounds: Interval | None = None
-    """Has the share if all errored probes had failed, and if all had passed; None without errors."""
+    """The share if all errored probes had failed, and if all had passed; None without errors."""
     errors_fail: "PassRate | None" = None
 
     def upper_bound(self, confidence: float) -> float:
@@ -147,19 +147,19 @@ class ModelResults:
     tokens: int
     median_duration_ms: float | None
     costs: tuple[RoleCost, ...]
-    """Has the cost of each role whose models were called, also for errored probes."""
+    """The cost of each role whose models were called, also for errored probes."""
     reasons: tuple[ErrorReason, ...]
     cut_answers: int = 0
     """Counts completed probes whose last answer was cut by a limit of tokens."""
     omitted_parameters: tuple[tuple[str, int], ...] = ()
-    """Has the parameters left out of its requests, each with its number of completed probes, in descending order."""
+    """The parameters left out of its requests, each with its number of completed probes, in descending order."""
     uncertain_usd: float = 0.0
     """Calls without an answer may have cost this much in addition."""
     unscored_reasons: tuple[UnscoredReason, ...] = ()
     partly_checked: int = 0
     left_out_checks: Mapping[str, int] = field(default_factory=dict)
     extrapolated: Json | None = None
-    """It extrapolates to all scenarios, in the API's fields, and is None unless the run is a sample."""
+    """The extrapolation to all scenarios, in the API's fields; None unless the run is a sample."""
 
     @property
     def name(self) -> str:

@@ -52,7 +52,7 @@ def is_table(value: Any) -> TypeGuard[str | Mapping[str, Any]]:
 class LoadedScenarios(NamedTuple):
     scenarios: list[Json]
     places: tuple[str, ...]
-    """They say where each scenario is, such as `support.csv row 3 (line 4)`."""
+    """The place of each scenario, such as `support.csv row 3 (line 4)`."""
 
 
 def load_scenarios(value: str | Mapping[str, Any], folder: Path, *, has_assertions: bool) -> LoadedScenarios:

@@ -1,5 +1,3 @@
-"""Reads YAML and JSON files whose errors name the line and the field."""
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator

@@ -1,5 +1,3 @@
-"""Counts the reasons why probes errored, and why answers were not scored."""
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -8,8 +6,7 @@ from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.scoring.unscored import UnscoredCode
 
 type CauseFields = tuple[str, str | None, str | None]
-"""Has the code of an unscored answer, its model, and the provider's code. A newer server may send an unknown
-code."""
+"""The code of an unscored answer, its model, and the provider's code. A newer server may send an unknown code."""
 
 
 @dataclass(frozen=True)

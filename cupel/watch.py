@@ -1,5 +1,3 @@
-"""Waits for runs and queued computations of a stack, and shows their progress."""
-
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 

@@ -12,7 +12,7 @@ class ImportKind(StrEnum):
     START = "start"
     LATER = "later"
     TYPES = "types"
-    """It is below `if TYPE_CHECKING`, or an `import type` of TypeScript."""
+    """An import below `if TYPE_CHECKING`, or an `import type` of TypeScript."""
 
 
 class Import(NamedTuple):

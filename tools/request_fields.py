@@ -131,7 +131,6 @@ def _key(name: str) -> str:
 
 
 def _literal(value: Any) -> str:
-    """Return a value as Biome formats it."""
     match value:
         case bool() | str():
             return json.dumps(value)

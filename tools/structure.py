@@ -63,7 +63,6 @@ def package_of(module: str) -> str:
 
 
 def arrows(imports: Iterable[Import]) -> Counter[tuple[str, str]]:
-    """Count the pairs of modules that import each other by pair of packages."""
     pairs = {(each.source, each.target) for each in imports}
     packages = ((package_of(source), package_of(target)) for source, target in sorted(pairs))
     return Counter((source, target) for source, target in packages if source != target)

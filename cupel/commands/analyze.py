@@ -1,5 +1,3 @@
-"""`cupel analyze` shows the analyses of a run on the terminal, as JSON, and as figures in a folder."""
-
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from pathlib import Path

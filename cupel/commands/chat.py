@@ -1,5 +1,3 @@
-"""`cupel chat` holds a conversation with a model in the terminal."""
-
 import io
 import sys
 from collections.abc import Callable, Mapping

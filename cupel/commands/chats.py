@@ -1,5 +1,3 @@
-"""`cupel chats` manages conversations that people hold with a model, in branches."""
-
 from functools import partial
 from typing import Annotated
 

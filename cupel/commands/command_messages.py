@@ -29,7 +29,7 @@ _PRICES = re.compile(r"prices\.\d+(?:\.\w+)?")
 _FIELDS_OF_RUNS = (
     *("maxBudgetUsd", "allowUnpriced", "maxConcurrency", "staggerMs", "profileId", "systemPrompt", "userMessage"),
 )
-"""These fields belong to requests for runs only; their options are those of the commands that start runs."""
+"""Fields of requests for runs only; their options are those of the commands that start runs."""
 _OPTIONS = {"budgets.dayUsd": "--day", "budgets.monthUsd": "--month", "budgets.timezone": "--timezone"}
 _SCHEDULE = ("--cron", "--rate", "--at")
 _IN_RUN = re.compile(r"(?:run|evalRun)\.(?:config\.)?(\w+)")
@@ -38,7 +38,7 @@ _WORDS = "cupel.words"
 _UsageError: Any = typer.BadParameter.__mro__[1]
 """Typer does not export it."""
 _MISSING = {"stack_name": "It is that of a stack on AWS; `cupel down --discard` deletes a local stack and its data"}
-"""They say more about parameters that are required, by their names."""
+"""Further words about parameters that are required, by their names."""
 _COMMANDS_ELSEWHERE = {
     "init": "write a definition file with a `name` and a list of `scenarios`, which may be texts, and run it with "
     "`cupel run FILE`; `cupel import csv TABLE --output FILE` makes one of a table",

@@ -1,5 +1,3 @@
-"""`cupel pause`, `resume`, `cancel`, `retry` and `expand` control a run."""
-
 from typing import Annotated
 
 import typer
@@ -23,7 +21,7 @@ def pause(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
 
 
 def resume(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
-    """Resume a paused run; completed probes are not repeated."""
+    """Resume a paused run; completed conversations are not repeated."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         _print_run(session, client.resume_run(run_id), as_json=as_json, next_command="watch")
@@ -40,12 +38,12 @@ def retry(
     ctx: typer.Context,
     run_id: RunId,
     model: Model = None,
-    probe: Annotated[int | None, typer.Option(min=0, help="Only the probe with this index.")] = None,
+    probe: Annotated[int | None, typer.Option(min=0, help="Only the conversation with this index.")] = None,
     estimate: EstimateOnly = False,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run the errored probes of a run again: all of them, those of one model, or one."""
+    """Run the errored conversations of a run again: all of them, those of one model, or one."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         if estimate:
@@ -70,7 +68,7 @@ def expand(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Add scenarios to a finished sampled run; existing probes are kept."""
+    """Add scenarios to a finished sampled run; existing conversations are kept."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         if estimate:

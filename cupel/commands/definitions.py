@@ -1,5 +1,3 @@
-"""`cupel definitions` lists, shows, creates, updates, deletes, erases and compares definitions."""
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -24,12 +24,12 @@ def delete(
     run_ids: Annotated[list[str], typer.Argument(metavar="RUN", help="The id of a run, or several.")],
     probe: Annotated[
         list[int] | None,
-        typer.Option(min=0, help="Only the conversation of the probe with this index, repeatable; results are kept."),
+        typer.Option(min=0, help="Only the conversation with this index, repeatable; results are kept."),
     ] = None,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Delete runs with everything that was said in them, or only what was said in probes. It cannot be undone."""
+    """Delete runs with everything that was said in them, or only some conversations of a run. It cannot be undone."""
     session = ctx.ensure_object(Session)
     if probe and len(run_ids) > 1:
         raise UsageError("--probe: give one run")

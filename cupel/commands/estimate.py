@@ -1,5 +1,3 @@
-"""`cupel estimate` estimates the cost of a run before it is started."""
-
 from collections.abc import Sequence
 
 import typer
@@ -71,7 +69,7 @@ def print_estimate(session: Session, estimate: Json, *, as_json: bool) -> None:
     if as_json:
         session.print_json(estimate)
         return
-    numbers = ["probes", "calls", "input tokens", "output tokens"]
+    numbers = ["conversations", "calls", "input tokens", "output tokens"]
     columns = table("model", *numbers, "cost", right=numbers)
     for target in estimate["targets"]:
         columns.add_row(escape(target["targetId"]), f"{target['probes']:,}", *_figures(target))
@@ -91,7 +89,7 @@ def _totals(estimate: Json) -> list[str]:
     seconds, unpriced = estimate["seconds"], estimate["unpriced"]
     low, high = (format_duration(seconds[bound] * 1_000) for bound in ("low", "high"))
     duration = low if low == high else f"{low} to {high}"
-    total = f"{count_of(estimate['jobCount'], 'probe')}: {format_cost_interval(estimate['usd'])}, {duration}"
+    total = f"{count_of(estimate['jobCount'], 'conversation')}: {format_cost_interval(estimate['usd'])}, {duration}"
     missing = [f"without {', '.join(unpriced)}, whose price is unknown"] if unpriced else []
     bases = [_basis(estimate), *_file_bases(estimate["targets"]), f"prices of {estimate['priceList']}"]
     return [
@@ -129,14 +127,14 @@ def _bounds(estimate: Json) -> list[str]:
 def _expansion_lines(expansion: Json | None) -> list[str]:
     if expansion is None:
         return []
-    probes, cost = count_of(expansion["jobCount"], "probe"), format_cost_interval(expansion["usd"])
+    probes, cost = count_of(expansion["jobCount"], "conversation"), format_cost_interval(expansion["usd"])
     return [f"all other scenarios: {probes} more, {cost}"]
 
 
 def _trial_lines(trial: Json | None) -> list[str]:
     if trial is None:
         return []
-    line = f"trial of the revised prompt: {count_of(trial['jobCount'], 'probe')} more, "
+    line = f"trial of the revised prompt: {count_of(trial['jobCount'], 'conversation')} more, "
     line += f"{format_cost_interval(trial['usd'])}, besides the budget of the run"
     if trial["isWithinLimit"]:
         return [line]

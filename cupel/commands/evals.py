@@ -1,5 +1,3 @@
-"""`cupel evals run`, `cupel try` and `cupel settings` start eval runs and playground runs, and change settings."""
-
 from typing import Annotated
 
 import typer

@@ -1,5 +1,3 @@
-"""`cupel events` and `cupel audit` list the events of a run, and the changes in the workspace with their authors."""
-
 import json
 from collections.abc import Iterable
 from typing import Annotated

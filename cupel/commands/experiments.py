@@ -1,5 +1,3 @@
-"""`cupel experiments` manages runs under one hypothesis, which are compared with a baseline."""
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial

@@ -1,5 +1,3 @@
-"""`cupel export` writes the transcripts of a run as JSON Lines or CSV, or in the formats of other tools."""
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,7 +29,7 @@ class ExportFormat(StrEnum):
 
 _FORMAT_HELP = (
     "jsonl contains whole conversations, csv last answers; inspect writes one .eval log per model to a folder. "
-    "Errored probes are included with their error."
+    "Errored conversations are included with their error."
 )
 
 
@@ -66,9 +64,9 @@ def export(
 
 def _print_summary(session: Session, reader: "OutcomeReader", output: Path | None) -> None:
     missing = reader.run["progress"]["total"] - reader.transcripts - reader.errored
-    errored = f" and {count_of(reader.errored, 'errored probe')}" if reader.errored else ""
+    errored = f" and {count_of(reader.errored, 'errored conversation')}" if reader.errored else ""
     place = f" written to {output}" if output else ""
-    note = f"; {count_of(missing, 'probe')} without an outcome yet" if missing > 0 else ""
+    note = f"; {count_of(missing, 'conversation')} without an outcome yet" if missing > 0 else ""
     session.remark(f"{count_of(reader.transcripts, 'transcript')}{errored}{place}{note}")
 
 

@@ -1,5 +1,3 @@
-"""`cupel files` manages images and PDFs for messages."""
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,5 +1,3 @@
-"""`cupel definitions fork`, `ancestors` and `descendants` manage the forks of definitions."""
-
 from pathlib import Path
 from typing import Annotated
 

@@ -38,7 +38,7 @@ AllowErrors = Annotated[
     typer.Option(
         "--allow-errors",
         min=0,
-        help="Exit with 1 if more probes errored or have no score; 0 with --fail-under.",
+        help="Exit with 1 if more conversations errored or have no score; 0 with --fail-under.",
     ),
 ]
 AllowLeftOutChecks = Annotated[
@@ -86,7 +86,7 @@ ErrorsAsOption = Annotated[
     typer.Option(
         "--errors-as",
         case_sensitive=False,
-        help="Whether gates leave out errored probes or count them as failures.",
+        help="Whether gates leave out errored conversations or count them as failures.",
     ),
 ]
 JunitFile = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML to this file.")]
@@ -94,8 +94,6 @@ JunitFile = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML
 
 @dataclass(frozen=True)
 class Baseline:
-    """Names an earlier run that a run must not be worse than."""
-
     run_id: str
     is_margin_tested: bool = False
     """If set, the run must be shown to be lower by less than the margin. Otherwise it must not be shown to be lower."""

@@ -1,5 +1,3 @@
-"""`cupel graphql` sends a query or mutations."""
-
 import json
 import sys
 from pathlib import Path

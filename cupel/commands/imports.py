@@ -1,5 +1,3 @@
-"""`cupel import` converts evaluations in the formats of other tools to definitions with scenarios."""
-
 import json
 import shlex
 from dataclasses import dataclass

@@ -103,7 +103,7 @@ def _confirm_if_needed(session: Session, plan: EvaluationPlan, *, yes: bool) -> 
     if needs_confirmation(estimate.usd, max_usd, None, estimate.reserved_usd):
         name = f"its budget of {limit_text(max_usd)}"
         reason = excess_reason("the run", estimate.usd, estimate.reserved_usd, max_usd, name)
-        confirm_cost(session, f"{reason}, so its last probes would end with the error budget", yes=yes)
+        confirm_cost(session, f"{reason}, so its last conversations would end with the error budget", yes=yes)
 
 
 def evaluation_options(specification: Json, options: InProcessOptions) -> EvaluationOptions:
@@ -223,7 +223,7 @@ def _run_and_save(session: Session, plan: EvaluationPlan) -> Evaluation:
         _explain_interruption(session, plan, file)
         raise
     if evaluation.errors:
-        errored = count_of(len(evaluation.errors), "errored probe")
+        errored = count_of(len(evaluation.errors), "errored conversation")
         session.remark(f"to run the {errored} again, repeat the command with --resume {file.path}")
     return evaluation
 
@@ -246,7 +246,7 @@ def _open(plan: EvaluationPlan) -> OutcomeFile:
         return plan.open_file(_new_path(plan.id))
     except UsageError as error:
         reason = str(error).rpartition(": ")[2]
-        message = f"{_SAVED_FOLDER}: {reason}; run the command in a folder where finished probes can be saved"
+        message = f"{_SAVED_FOLDER}: {reason}; run the command in a folder where finished conversations can be saved"
         raise UsageError(message) from error
 
 
@@ -260,5 +260,7 @@ def _explain_interruption(session: Session, plan: EvaluationPlan, file: OutcomeF
         file.path.unlink(missing_ok=True)
         session.remark("interrupted before any conversation was finished; nothing was saved")
         return
-    session.remark(f"interrupted; {saved:,} of {count_of(plan.probe_plan.total, 'probe')} are saved in {file.path}")
+    session.remark(
+        f"interrupted; {saved:,} of {count_of(plan.probe_plan.total, 'conversation')} are saved in {file.path}"
+    )
     session.remark(f"to continue, repeat the command with --resume {file.path}; unfinished conversations begin again")

@@ -1,5 +1,3 @@
-"""`cupel junit` writes a run as test results for pipelines."""
-
 import sys
 from pathlib import Path
 from typing import Annotated

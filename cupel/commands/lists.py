@@ -1,5 +1,3 @@
-"""Prints lists with the option that limits them."""
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NAME_KEYS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _VISIBLE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 _MAX_REQUESTS = 4
-"""So many requests are answered at a time."""
+"""Number of requests that are answered at a time."""
 _PARSE_ERROR = -32700
 _INTERNAL_ERROR = -32603
 

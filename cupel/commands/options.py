@@ -1,5 +1,3 @@
-"""Defines options and arguments shared by several commands."""
-
 import sys
 from collections.abc import Sequence
 from math import inf, nan

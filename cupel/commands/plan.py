@@ -1,5 +1,3 @@
-"""`cupel plan` computes how many scenarios and repeats a comparison needs to detect a difference."""
-
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -75,7 +73,7 @@ def plan(
         planned = request.plan()
         source = "as given" if spread else "assumed, without an earlier run"
         if rate is not None:
-            source = f"as of independent answers with a pass rate of {rate:g}"
+            source = f"that of independent answers with a pass rate of {rate:g} on one side"
     if as_json:
         session.print_json(planned.document())
         return
@@ -97,7 +95,7 @@ def _notes(planned: ComparisonPlan, source: str) -> Iterator[str]:
 
 
 def _print(session: Session, planned: list[PlannedRun]) -> None:
-    numbers = ["repeats", "scenarios", "probes per target"]
+    numbers = ["repeats", "scenarios", "conversations per target"]
     columns = table(*numbers, right=numbers)
     for each in planned:
         columns.add_row(

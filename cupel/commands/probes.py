@@ -1,5 +1,3 @@
-"""`cupel probes` and `cupel correct` list the probes of runs with status, errors and results, and correct results."""
-
 from collections.abc import Callable, Iterable
 from typing import Annotated
 
@@ -25,9 +23,11 @@ def probes(
     run_id: Annotated[str | None, typer.Argument(metavar="RUN", help="The id of a run; default: all runs.")] = None,
     status: Annotated[
         ProbeStatus | None,
-        choice_option(ProbeStatus, "STATUS", "Only probes in this status, such as error."),
+        choice_option(ProbeStatus, "STATUS", "Only conversations in this status, such as error."),
     ] = None,
-    error: Annotated[str | None, typer.Option(help="Only errored probes with this code, such as timeout.")] = None,
+    error: Annotated[
+        str | None, typer.Option(help="Only errored conversations with this code, such as timeout.")
+    ] = None,
     model: Model = None,
     eval_id: Annotated[str | None, typer.Option("--eval", help="Of all runs: only those of this eval.")] = None,
     scenario: Annotated[str | None, typer.Option(help="Only this scenario, by its id.")] = None,
@@ -35,13 +35,13 @@ def probes(
     limit: Limit = DEFAULT_LIMIT,
     as_json: AsJson = False,
 ) -> None:
-    """List the probes of a run, or of all runs (newest first), with why they errored."""
+    """List the conversations of a run, or of all runs (newest first), with why they errored."""
     session = ctx.ensure_object(Session)
     if run_id is not None and eval_id is not None:
         raise UsageError("--eval: specify either a run or --eval")
     if error is not None:
         if status not in (None, ProbeStatus.ERROR):
-            raise UsageError("--error: only errored probes have one; leave out --status")
+            raise UsageError("--error: only errored conversations have one; leave out --status")
         status = ProbeStatus.ERROR
     with session.connect() as client:
         listed = (
@@ -65,7 +65,7 @@ def probes(
 def correct(
     ctx: typer.Context,
     probe_id: Annotated[
-        str, typer.Argument(metavar="PROBE", help="The id of a completed probe, such as run_01jd3v…-7.")
+        str, typer.Argument(metavar="PROBE", help="The id of a completed conversation, such as run_01jd3v…-7.")
     ],
     passed: Annotated[
         bool | None, typer.Option("--passed/--failed", help="The result that replaces the computed one.")
@@ -75,7 +75,7 @@ def correct(
     restore: Annotated[bool, typer.Option("--restore", help="Remove the correction.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Correct the result of a probe by hand, or remove the correction; statistics use the corrected result."""
+    """Correct the result of a conversation by hand, or remove the correction; statistics use the corrected result."""
     session = ctx.ensure_object(Session)
     if restore == (passed is not None) or (restore and (score, reason) != (None, None)):
         raise UsageError("specify either --passed or --failed, with --score and --reason if you like, or --restore")

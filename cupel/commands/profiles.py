@@ -1,5 +1,3 @@
-"""`cupel profiles` manages operation profiles, which define the steps around every turn."""
-
 from collections.abc import Iterable, Iterator
 from typing import Annotated
 

@@ -1,5 +1,3 @@
-"""`cupel models` and `cupel providers` list the known models, and manage access to their providers."""
-
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Annotated

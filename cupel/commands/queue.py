@@ -1,5 +1,3 @@
-"""`cupel queue` shows, pauses and resumes the providers' queues, and lists and redrives their dead letters."""
-
 from collections.abc import Iterable
 from typing import Annotated
 
@@ -75,7 +73,7 @@ def redrive(
     provider: Provider = None,
     as_json: AsJson = False,
 ) -> None:
-    """Send dead letters with unfinished probes back to their queue, and delete the others."""
+    """Send dead letters with unfinished conversations back to their queue, and delete the others."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         redriven = client.redrive_dead_letters(provider=provider, message_ids=messages)
@@ -89,7 +87,14 @@ def redrive(
 
 def _dead_letters_table(letters: Iterable[Json]) -> Table:
     columns = table(
-        "message", "provider", "run", "probes", "received", "reason", right=["probes", "received"], texts=["reason"]
+        "message",
+        "provider",
+        "run",
+        "conversations",
+        "received",
+        "reason",
+        right=["conversations", "received"],
+        texts=["reason"],
     )
     for letter in letters:
         columns.add_row(
@@ -106,7 +111,7 @@ def _dead_letters_table(letters: Iterable[Json]) -> Table:
 def _print_redriven(session: Session, redriven: Json) -> None:
     session.out.print(f"{redriven['sent']:,} sent again, {redriven['dropped']:,} deleted because nothing is left to do")
     for run_id in redriven["runsToRetry"]:
-        session.out.print(f"to run its errored probes again: {command_name()} retry {run_id}", markup=False)
+        session.out.print(f"to run its errored conversations again: {command_name()} retry {run_id}", markup=False)
 
 
 def _require_one(session: Session, verb: str, provider: str | None, *, all_providers: bool) -> None:
@@ -126,7 +131,7 @@ def _print_queues(session: Session, queues: Iterable[Json], *, as_json: bool, hi
     items = [each for each in items if not hides_idle or _state(each) != _IDLE]
     if hidden:
         session.remark(f"{count_of(hidden, 'idle queue')} {'is' if hidden == 1 else 'are'} not shown; --json has all")
-    counts = ["pending probes", "parallel requests", "workers", "dead letters"]
+    counts = ["pending conversations", "parallel requests", "workers", "dead letters"]
     columns = table("provider", *counts, "state", right=counts, texts=["state"])
     for each in items:
         cells = [each[name] for name in ("pending", "granted", "workers", "deadLetters")]

@@ -1,5 +1,3 @@
-"""`cupel report` writes the report of a run, and tries its revised prompt."""
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 

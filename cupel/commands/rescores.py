@@ -1,5 +1,3 @@
-"""`cupel rescore`, `rescores` and `scores` grade a run's transcripts again, and show scores of a run or rescore."""
-
 from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
@@ -106,7 +104,7 @@ def scores(
     k: RepeatCount = None,
     by: GroupBy = None,
     scenarios: Annotated[bool, typer.Option("--scenarios", help="Add a row per scenario and model.")] = False,
-    probes: Annotated[bool, typer.Option("--probes", help="List the results of a rescore by probe instead.")] = False,
+    probes: Annotated[bool, typer.Option("--probes", help="List the result of each conversation instead.")] = False,
     limit: Limit = DEFAULT_LIMIT,
     ids: Ids = False,
     as_json: AsJson = False,

@@ -1,5 +1,3 @@
-"""`cupel run` and `cupel watch` start a run and follow it."""
-
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -253,7 +251,7 @@ def _start_on_stack(
 def watch_or_print(
     session: Session, client: "Client", started: Json, gates: GateOptions | None, *, as_json: bool
 ) -> None:
-    session.remark(f"run {started['run']['id']}: {count_of(started['jobCount'], 'probe')}{_expected(started)}")
+    session.remark(f"run {started['run']['id']}: {count_of(started['jobCount'], 'conversation')}{_expected(started)}")
     if gates is not None:
         extra = {"jobCount": started["jobCount"]}
         _watch_to_end(session, client, started["run"], gates, as_json=as_json, extra=extra)

@@ -1,5 +1,3 @@
-"""`cupel runs` lists runs, and changes the name, tags and metadata of one."""
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 

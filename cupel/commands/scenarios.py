@@ -1,5 +1,3 @@
-"""`cupel scenarios` manages the test cases of a definition."""
-
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,5 +1,3 @@
-"""`cupel schedules` manages runs that start on a schedule."""
-
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from typing import Annotated

@@ -1,5 +1,3 @@
-"""`cupel show` and `transcripts` show runs and their results."""
-
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

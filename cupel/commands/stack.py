@@ -1,5 +1,3 @@
-"""`cupel up`, `cupel down` and `cupel status` manage the stack on this machine."""
-
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any

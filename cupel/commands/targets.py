@@ -1,5 +1,3 @@
-"""Reads targets and their parameters on the command line."""
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""`cupel teardown` deletes a stack on AWS."""
-
 from typing import Annotated
 
 import typer

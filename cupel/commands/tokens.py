@@ -1,5 +1,3 @@
-"""`cupel tokens` manages API tokens."""
-
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,7 +27,8 @@ Name = Annotated[str, typer.Option(help="Name of the token.")]
 Role = Annotated[
     AccessRole,
     typer.Option(
-        help="Viewers may read, members may also write, admins may also manage tokens; labellers may only label."
+        help="Viewers may read, members may also write, admins may also manage tokens, keys and budgets; "
+        "labellers may only label."
     ),
 ]
 

@@ -1,5 +1,3 @@
-"""`cupel open` opens the web page in a browser, signed in."""
-
 from typing import Annotated
 from urllib.parse import quote, urlencode
 

@@ -1,5 +1,3 @@
-"""`cupel webhook` manages calls that report events of runs."""
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Annotated
@@ -39,7 +37,7 @@ def webhook(ctx: typer.Context, as_json: AsJson = False) -> None:
 def set_webhook(
     ctx: typer.Context,
     url: Annotated[str, typer.Argument(metavar="URL", help="Address to call.")],
-    probes: Annotated[bool, typer.Option("--probes", help="Report finished probes too, not only runs.")] = False,
+    probes: Annotated[bool, typer.Option("--probes", help="Report finished conversations too, not only runs.")] = False,
     enabled: Annotated[bool, typer.Option("--enable/--disable", help="Whether it is called.")] = True,
     secret_env: Annotated[
         str | None, typer.Option(metavar="VARIABLE", help="Read the signing secret, whsec_…, from this variable.")
@@ -136,7 +134,7 @@ def _deliveries_table(deliveries: Iterable[Json]) -> Table:
 
 
 def _describe(webhook: Json) -> str:
-    scope = "runs and probes" if webhook["probes"] else "runs"
+    scope = "runs and conversations" if webhook["probes"] else "runs"
     return f"{webhook['url']}: {scope}, {_state(webhook)}"
 
 

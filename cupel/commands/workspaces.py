@@ -1,5 +1,3 @@
-"""`cupel workspaces` lists, creates and erases workspaces with an operator's token, and exports the caller's own."""
-
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Reads the records of an export: each probe with its outcome, scenario and repeat number."""
-
 import json
 import sqlite3
 from collections import Counter
@@ -21,8 +19,6 @@ NOT_FOUND = 404
 
 @dataclass(frozen=True)
 class Record:
-    """Holds an `outcome`: a transcript, or an errored probe with `error`."""
-
     outcome: Json
     scenario: Json
     """The scenario as it was in the run, or only its id and name if the definition was deleted."""

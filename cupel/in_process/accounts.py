@@ -27,8 +27,8 @@ _BASE_URL_VARIABLES = {"azure": ("AZURE_OPENAI_ENDPOINT", "AZURE_BASE_URL")}
 
 
 type ProviderAccess = Mapping[str, Any]
-"""Has optional `base_url` and `api_key`, both texts, and `prices`. Prices are in US dollars per million input and
-output tokens, by the provider's name of the model; `*` is every other model."""
+"""Optional `base_url` and `api_key`, both texts, and `prices`. Prices are in US dollars per million input and output
+tokens, by the provider's name of the model; `*` is every other model."""
 _TEXTS = ("base_url", "api_key")
 _FIELDS = (*_TEXTS, "prices")
 

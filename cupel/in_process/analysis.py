@@ -1,5 +1,3 @@
-"""Analyzes an evaluation in this process by the functions that analyze a run of a stack."""
-
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager

@@ -1,5 +1,3 @@
-"""Evaluates a definition against targets in this process, without any cloud service."""
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Unpack
 

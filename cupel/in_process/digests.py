@@ -1,5 +1,3 @@
-"""Digests values, so that they can be compared without being stored."""
-
 import hashlib
 import json
 

@@ -1,5 +1,3 @@
-"""Estimates the cost of an evaluation in this process before any model is called."""
-
 from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple

@@ -1,5 +1,3 @@
-"""Defines the result of an evaluation."""
-
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -40,7 +38,6 @@ class Evaluation:
 
     id: str
     name: str
-    """The definition's name."""
     columns: tuple[Column, ...]
     results: tuple[ProbeResult, ...]
     seed: int

@@ -24,7 +24,8 @@ _MAX_NAP_SECONDS = 1.0
 """A waiting call looks again so soon, because another one may have been answered."""
 
 type OnWait = Callable[[str, datetime | None, str], None]
-"""It gets the model that a call waits for, until when and why; the time is None when the call continues."""
+"""A function that gets the model that a call waits for, until when and why; the time is None when the call
+continues."""
 
 
 def ignore_wait(model: str, until: datetime | None, reason: str) -> None:

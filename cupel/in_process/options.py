@@ -1,5 +1,3 @@
-"""Defines the options of an evaluation, besides its definition and its targets."""
-
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import fields
@@ -70,20 +68,18 @@ _TYPES = {
 
 
 class EvaluationOptions(TypedDict, total=False):
-    """Defines the options, which are all optional; None selects the default."""
-
     scenarios: Sequence[str | Mapping[str, Any]] | None
     """Run only these: names of scenarios of the definition, or mappings with the fields of a scenario."""
     personas: Sequence[str | Mapping[str, Any]] | None
     """Replace the personas of every scenario: names of personas of the definition, or mappings with their fields."""
     judge_model: str | None
     persona_model: str | None
-    """This model simulates the user; default: the judge model."""
+    """The model that simulates the user; default: the judge model."""
     judge_max_output_tokens: int | None
     """Limits each reply of a judge or a simulated user; default: the model's."""
     embedding_model: str | None
     analysis_model: str | None
-    """This model writes the narrative of `Evaluation.deep_analysis`."""
+    """The model that writes the narrative of `Evaluation.deep_analysis`."""
     evaluator_url: str | None
     evaluator_headers: Mapping[str, str] | None
     sample_percentage: int
@@ -123,11 +119,13 @@ class EvaluationOptions(TypedDict, total=False):
     progress: bool | None
     """Show progress on standard error; default: True."""
     tools: Mapping[str, ToolFunction] | None
-    """These functions are executed when a model calls the tool of this name; `params` or the definition describe it."""
+    """Functions that are executed when a model calls the tool of their name; `params` or the definition describe the
+    tools."""
     allow_code: bool
     """Run assertions of type python and javascript, and scoring functions, with the rights of this process."""
     providers: Mapping[str, ProviderAccess] | None
-    """Has the form `{"openai": {"api_key": …, "base_url": …}}`; omitted values come from environment variables."""
+    """Access by provider, as `{"openai": {"api_key": …, "base_url": …}}`; omitted values come from environment
+    variables."""
     on_status: OnStatus | None
     on_start: OnStart | None
     on_complete: OnComplete | None

@@ -1,5 +1,3 @@
-"""Defines the probes of an evaluation and their results, with the vocabulary and JSON of the API."""
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -54,7 +54,7 @@ class SavedEvaluation:
     transcripts: Mapping[int, Transcript]
     compared: frozenset[int]
     spending: tuple[Spending, ...]
-    """Has an entry for each recorded conversation, also for those that ended with an error and were repeated."""
+    """An entry for each recorded conversation, also for those that ended with an error and were repeated."""
     continuations: int
     size: int
 

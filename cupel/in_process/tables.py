@@ -1,5 +1,3 @@
-"""Writes the results of an evaluation as rows for data frames, by case, and as a table for notebooks."""
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from typing import NamedTuple
@@ -62,7 +60,7 @@ def _mean_decision(model: ModelResults) -> str:
 _MEAN_DECISION = _TableColumn("mean decision", _mean_decision)
 _COLUMNS = (
     _TableColumn("target", lambda model: model.name),
-    _TableColumn("probes", lambda model: f"{model.probes:,}"),
+    _TableColumn("conversations", lambda model: f"{model.probes:,}"),
     _TableColumn("completed", lambda model: f"{model.completed:,}"),
     _TableColumn("errored", lambda model: f"{model.errored:,}"),
     _TableColumn("pass rate", _pass_rate),

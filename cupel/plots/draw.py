@@ -1,5 +1,3 @@
-"""Draws the figures of a run's analyses as files; figures about single targets are implemented here."""
-
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -30,21 +28,21 @@ from cupel.plots.style import (
 from cupel_core.domain.text.figures import UNKNOWN, format_decimal, format_percent
 
 _NOT_DRAWN = {
-    "distribution": "no probe has completed",
+    "distribution": "no conversation has completed",
     "agreement": "no two targets have answered the same scenarios",
     "differences": "no two targets have answered the same scenarios",
 }
 _MIN_NUMBERED = 0.055
 _MIN_CORRELATION = 0.3
 _MAX_NAMED = 40
-"""So many targets are named; of more, only outliers are."""
+"""Number of targets that are named; of more, only outliers are."""
 _OFFSETS = (
     *((8, 0), (-8, 0), (0, 9), (0, -9), (7, 7), (-7, 7), (7, -7), (-7, -7)),
     *((0, 20), (0, -20), (22, 14), (-22, -14)),
 )
 """A label may have one of these offsets in points from its target; the first without an overlap is used."""
 _OUTSIDE = 10
-"""So many covered labels are better than one that is cut."""
+"""Number of covered labels that are better than one label that is cut."""
 
 
 class DrawnPlots(NamedTuple):

@@ -1,5 +1,3 @@
-"""Draws figures that compare each two targets: how far they agree, and how much their means differ."""
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
@@ -21,7 +19,7 @@ _MAX_PAIRS = 15
 _LEGEND = "filled: 0 is outside"
 _CAUTION = "not adjusted for the number of pairs"
 _TO_THE_RIGHT = "\u200e"
-"""It surrounds the minus sign, which would otherwise be mirrored between two names written from right to left."""
+"""The mark around the minus sign, which would otherwise be mirrored between two names written from right to left."""
 
 
 def draw_agreement(figures: Json, names: Sequence[str]) -> Figure | None:

@@ -15,7 +15,7 @@ from cupel.terminal import one_line
 from cupel.whole_files import whole_file
 
 BLUE, ORANGE, GRAY, DARK, LIGHT = "#0072B2", "#D55E00", "#8C8C8C", "#333333", "#E3E3E3"
-"""They belong to Okabe and Ito's palette, or are grays."""
+"""Colors of Okabe and Ito's palette, and grays."""
 CODES = {"1": "#0571B0", "2": "#92C5DE", "3": "#DDDDDD", "4": "#F4A582", "5": "#CA0020", "other": "#FFFFFF"}
 """A diverging scale of ColorBrewer; the middle of the scale of decisions is neutral."""
 MAX_ROWS = 50

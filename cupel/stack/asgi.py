@@ -1,5 +1,3 @@
-"""Defines the part of the ASGI protocol that the applications around the emulator use."""
-
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 

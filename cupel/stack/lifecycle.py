@@ -1,5 +1,3 @@
-"""Starts, stops and inspects the local stack for the command and the tests."""
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager

@@ -59,7 +59,7 @@ def _new_app(**options: Any) -> APIGatewayHttpResolver:
 
 
 app = _new_app()
-"""It serves `/v1`, and its routes are in the OpenAPI document."""
+"""The application that serves `/v1`; its routes are in the OpenAPI document."""
 
 
 @cache
@@ -165,7 +165,6 @@ def _carry_out(operation: Operation, event: dict[str, Any], context: LambdaConte
 
 
 def _read(path: str, event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Return the response to a GET of this path by the sender of the event."""
     operations.add_route(_app_of(path), load(routes_at(path)["GET"]))
     return _resolve(_as_get({**event, "rawPath": path, "body": None, "isBase64Encoded": False}), context)
 

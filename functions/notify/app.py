@@ -1,5 +1,3 @@
-"""Calls webhooks: with the events of a run, or with the outcomes of probes."""
-
 from typing import Any
 
 from aws_lambda_powertools import Logger

@@ -18,7 +18,7 @@ _FOLDER = Path(__file__).parent / "dist"
 _ASSET = re.compile(r"/assets/([A-Za-z0-9_.-]+)")
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 _ENCODINGS = {"br": ".br", "gzip": ".gz"}
-"""They are in order of preference; each asset was compressed when the page was built."""
+"""Encodings in order of preference; each asset was compressed when the page was built."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src {}; font-src 'self'; "
     "connect-src {}; base-uri 'self'; form-action 'none'; frame-ancestors 'none'; "
@@ -109,8 +109,6 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
 
 
 class _Issuer(NamedTuple):
-    """Describes the OpenID Connect issuer that people sign in with on the page."""
-
     address: str
     client_id: str
     origins: str

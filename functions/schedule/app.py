@@ -1,5 +1,3 @@
-"""Fires a schedule when EventBridge Scheduler invokes it."""
-
 from typing import Any
 
 from aws_lambda_powertools import Logger

@@ -1,5 +1,3 @@
-"""Runs turns of chats. Each message is one turn."""
-
 from typing import Any
 
 from aws_lambda_powertools import Logger

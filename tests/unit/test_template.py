@@ -21,7 +21,6 @@ from tests.conftest import ROOT, template
 from tests.in_one_test import in_one_test
 
 FUNCTIONS = {path.parent.name for path in (ROOT / "functions").glob("*/__init__.py")}
-AWS_PAGE = ROOT / "docs/aws.md"
 
 
 def substitute(node: Any, name: str, value: str) -> Any:
@@ -576,14 +575,6 @@ def test_every_task_gets_operation_and_ids(name: str, id_parameter: str) -> None
     for state in states(machines()[name]).values():
         for parameters in (state.get("Parameters"), state.get("ItemSelector")):
             assert parameters is None or {"op", "workspace.$", "runId.$", id_parameter} <= set(parameters)
-
-
-def test_the_page_on_aws_lists_the_functions() -> None:
-    table = re.search(
-        r"^\| function \| trigger \| does \|\n\|[-| ]+\|\n((?:\|.*\n)+)", AWS_PAGE.read_text(), re.MULTILINE
-    )
-    assert table, "docs/aws.md has no table of functions"
-    assert {line.split("|")[1].strip(" `") for line in table[1].splitlines()} == FUNCTIONS
 
 
 def dashboard_metrics() -> list[list[Any]]:

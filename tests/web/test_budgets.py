@@ -107,7 +107,7 @@ def test_a_schedule_above_the_budget_of_its_runs_is_confirmed(open_page: Open, c
     confirmed = schedule["run"]["confirmedUsd"]
     assert confirmed > 0.001
     page.get_by_role("link", name="Nightly").click()
-    page.get_by_label("Repeats per case").fill("7")
+    page.get_by_label("Repeats per scenario").fill("7")
     page.get_by_role("button", name="Save").click()
     page.get_by_role("button", name="Start anyway").click()
     expect(page.get_by_role("heading", name="Schedules")).to_be_visible()

@@ -222,7 +222,7 @@ def test_a_persona_is_deleted_after_a_question(open_page: Open, client: Client, 
 def test_an_eval_is_run(open_page: Open, client: Client, saved_eval: str) -> None:
     page = open_page("/evals")
     page.get_by_role("link", name=re.compile("^smoke")).click()
-    page.get_by_label("Repeats per case").fill("3")
+    page.get_by_label("Repeats per scenario").fill("3")
     expect(page.get_by_text("6 conversations")).to_be_visible()
     page.get_by_role("button", name="Start").dblclick()
     expect(page.get_by_text(re.compile("Pending$"))).to_be_visible()

@@ -101,7 +101,9 @@ def test_a_run_is_started_by_keyboard_and_has_the_figures_of_the_command(
 ) -> None:
     page = open_page(f"/new?definition={create_definition(api, 30)}")
     choose_only(page, "sim/steady", "sim/bold")
-    expect(page.get_by_role("complementary", name="Estimate")).to_contain_text("30 cases × 2 targets × 1 repeat")
+    expect(page.get_by_role("complementary", name="Estimate")).to_contain_text(
+        "30 conversations × 2 targets × 1 repeat"
+    )
     page.get_by_role("button", name="Start").press("Enter")
     expect_end(page)
     session = Session(connect=lambda: Client(stack.api_url, stack.token))

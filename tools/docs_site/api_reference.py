@@ -1,5 +1,3 @@
-"""Writes the page about every operation and schema of the HTTP API from the OpenAPI document."""
-
 import json
 import re
 from collections.abc import Iterable, Iterator

@@ -1,5 +1,3 @@
-"""Writes the page about every command and option from the command itself."""
-
 from typer import Context
 from typer.cli import get_docs_for_click
 from typer.main import get_command

@@ -17,8 +17,6 @@ _PAGE = ("limit", "cursor")
 
 
 class Types(Protocol):
-    """Finds the GraphQL types for schemas of the OpenAPI document."""
-
     def kind(self, field: str, schema: dict[str, Any], *, is_input: bool, model: str = "") -> str: ...
 
     def model(self, name: str) -> dict[str, Any]: ...

@@ -23,7 +23,7 @@ HEADER = "# Written by `python -m tools.generate`, from docs/openapi.json."
 _SCALARS = {"ID", "String", "Int", "Float", "Boolean"}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _INPUTS = {"StartRunInput": "CreateRun"}
-"""These models of inputs have another name than `<model>Input`."""
+"""Models of inputs whose name is not `<model>Input`."""
 _AS_JSON = {
     ("CreateDefinition", "content"),
     ("CreateSchedule", "evalRun"),
@@ -37,10 +37,10 @@ _AS_JSON = {
     ("UpdateSchedule", "evalRun"),
     ("UpdateSchedule", "run"),
 }
-"""These objects are read and written as a whole."""
+"""Objects that are read and written as a whole."""
 _MAX_INT = 2**31 - 1
 _LARGE = re.compile(r"token|seed|bytes|_ms$|Ms$", re.IGNORECASE)
-"""These integers may exceed the 32 bits of `Int` and become `Float`."""
+"""Names of integers that may exceed the 32 bits of `Int` and become `Float`."""
 
 
 def render() -> str:
@@ -61,7 +61,6 @@ class _Types:
         self.want(declared)
 
     def want(self, document: DocumentNode) -> None:
-        """Have the types rendered that this part of the schema names or extends."""
         self._wanted += [name for name in _named_types(document) if name not in self._defined]
 
     def render(self) -> str:
@@ -91,7 +90,6 @@ class _Types:
         return f"{_description(schema)}{keyword} {name} {{\n{''.join(fields)}}}\n"
 
     def _model(self, name: str) -> tuple[str, bool]:
-        """Return the schema of a type, and whether it is an input."""
         if name in _INPUTS:
             return _INPUTS[name], True
         if name in self._schemas:

@@ -1,5 +1,3 @@
-"""Writes TypeScript declarations of the JSON of the GraphQL schema's types."""
-
 from collections.abc import Iterator
 
 from graphql import (

@@ -39,7 +39,7 @@ _FORWARDED = frozenset(
         *("if-match", "if-none-match", "if-modified-since", "if-unmodified-since"),
     )
 )
-"""These headers of a presigned request reach the emulator though they are not signed. Others could rename the request's
+"""Headers of a presigned request that reach the emulator though they are not signed. Others could rename the request's
 service, or copy another object."""
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?:([1-9][0-9]{0,4})")
 _MAX_PORT = 65_535

@@ -48,7 +48,7 @@ class SignableRequest(NamedTuple):
 
 class Signature(NamedTuple):
     scope: str
-    """Has the day, region and service."""
+    """The day, region and service."""
     service: str
     time: str
     signed_headers: str

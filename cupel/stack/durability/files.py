@@ -1,5 +1,3 @@
-"""Reads data that other threads change at the same time."""
-
 from collections.abc import Callable
 from contextlib import suppress
 

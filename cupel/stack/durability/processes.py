@@ -33,7 +33,7 @@ _MAX_SECONDS = 25.0
 _START_SECONDS = 10.0
 """A process that takes longer to start has failed."""
 _SHORT_CALLS = 4
-"""So many processes serve requests that do not wait: twice the processors of a small machine."""
+"""Number of processes for requests that do not wait: twice the processors of a small machine."""
 MAX_PROCESSES = {
     "authorize": _SHORT_CALLS,
     "api": MAX_WAITING_REQUESTS + _SHORT_CALLS,

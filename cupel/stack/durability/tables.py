@@ -13,9 +13,9 @@ from cupel.json_types import Json
 from cupel.stack.durability.files import read_consistently
 
 type TableKey = tuple[str, str, str]
-"""Has the account, region and name."""
+"""The account, region and name."""
 type Effect = tuple[str, str, Json | None]
-"""Has the partition, the sort key, and the item or None if it was deleted."""
+"""The partition, the sort key, and the item or None if it was deleted."""
 
 ITEM_OPERATIONS = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 _DEFINITIONS, _EFFECTS = b"D", b"E"
@@ -54,7 +54,7 @@ class Tables:
     def __init__(self, dynamodb: Any, persistence: Any, responses: Any) -> None:
         self._dynamodb, self._persistence, self._responses = dynamodb, persistence, responses
         self._generations: dict[TableKey, tuple[int, Json]] = {}
-        """Has for every table the table itself, and how many tables of its name there have been."""
+        """The table of each name, and how many tables of this name there have been."""
         self._recorded: dict[TableKey, int] = {}
 
     def prepare(self, operation: str, request: Json, account: str, region: str) -> list[ItemWrite]:

@@ -67,7 +67,6 @@ def with_prices(account: Account, own_prices: Prices | None) -> Account:
 
 
 def load_own_prices(workspace: str) -> Prices:
-    """Return the prices that the workspace has set, by provider."""
     return {name: stored.prices for name, stored in providers.list_providers(workspace).items() if stored.prices}
 
 
@@ -172,7 +171,6 @@ def provider_names(workspace: str) -> tuple[str, ...]:
 
 
 def _own_servers(stored: Mapping[str, providers.StoredProvider]) -> tuple[str, ...]:
-    """Return the names of the servers, each of which exists as long as it has an address."""
     return tuple(name for name, settings in sorted(stored.items()) if _is_own_server(name) and settings.base_url)
 
 

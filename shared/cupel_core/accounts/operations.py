@@ -1,5 +1,3 @@
-"""Providers, as the workspace has configured them, and their known models."""
-
 from cupel_core.accounts import keys as accounts
 from cupel_core.base.paging import DEFAULT_LIMIT, slice_page
 from cupel_core.base.preconditions import etag

@@ -1,5 +1,3 @@
-"""Computes and stores the basic analysis of a run from its count files and scenarios."""
-
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 

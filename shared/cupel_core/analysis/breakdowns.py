@@ -1,5 +1,3 @@
-"""Computes a run's figures by group from its counts on request."""
-
 from cupel_core.analysis.tabulate import read_counts, read_inputs
 from cupel_core.base.errors import Invalid
 from cupel_core.base.messages import RunRef

@@ -1,5 +1,3 @@
-"""Computes the deep analysis of a run by a job, from the same counts as the basic one."""
-
 import asyncio
 import json
 from collections.abc import Callable

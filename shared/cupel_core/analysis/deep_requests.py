@@ -21,8 +21,6 @@ _SIMULATED = "sim/"
 
 
 class RequestedDeepAnalysis(NamedTuple):
-    """Holds the stored analysis if it is current, or else the job that computes it."""
-
     record: AnalysisRecord | None
     job: Job | None
 

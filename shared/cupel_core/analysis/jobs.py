@@ -37,7 +37,7 @@ _MARGIN = timedelta(seconds=30)
 
 class Computation(NamedTuple):
     compute: Callable[[Job, Callable[[str], None]], None]
-    """Takes the job and a function that notes the stage."""
+    """A function that gets the job and another function, which records the stage."""
     fail: Callable[[Job, RunFailure], None]
     stages: tuple[str, ...]
 

@@ -1,5 +1,3 @@
-"""Lists jobs and comparisons of a run or an experiment, and waits for the end of a job."""
-
 import time
 from collections.abc import Callable
 

@@ -1,5 +1,3 @@
-"""Requests and reads analyses."""
-
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -31,7 +29,7 @@ class AnalysisView(NamedTuple):
     record: AnalysisRecord
     stale_reason: StaleReason | None
     document: bytes | None
-    """Has the figures as JSON, or is None if the analysis failed."""
+    """The figures as JSON; None if the analysis failed."""
 
 
 class NewestAnalysis(NamedTuple):

@@ -1,5 +1,3 @@
-"""Defines the responses for analyses and experiments."""
-
 from cupel_core.analysis.experiments import ExperimentSummary
 from cupel_core.analysis.queries import AnalyzedScenario
 from cupel_core.contract.analysis import (

@@ -1,5 +1,3 @@
-"""Reads tables of a run's results, also while it goes on: by target and prompt, scores, and probes as columns."""
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime

@@ -1,6 +1,4 @@
-"""Reads the sides of a comparison from the store."""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -9,9 +7,10 @@ from cupel_core.base.errors import Invalid
 from cupel_core.domain.analysis.changes import RunDescription
 from cupel_core.domain.analysis.comparison_requests import SideSpec
 from cupel_core.domain.analysis.counts import RunCounts, ScenarioCases
-from cupel_core.domain.analysis.matching import ComparisonSide, SideColumn, SideScenario
+from cupel_core.domain.analysis.matching import ComparisonSide, NotMatchable, SideColumn, SideScenario, match_scenarios
 from cupel_core.domain.runs.run import Run
 from cupel_core.store import scenarios, snapshots
+from cupel_core.store.scenarios import ScenarioIdentity
 from cupel_core.store.snapshots import Snapshot
 
 _MAX_CHECKED = 2_000
@@ -41,15 +40,16 @@ def check_matchable(before: LoadedSide, after: LoadedSide) -> None:
     Only the first scenarios of larger runs are read; the job finds out whether any others match.
     """
     first, second = _known_scenarios(before), _known_scenarios(after)
-    if first.ids & second.ids or first.combinations & second.combinations:
-        return
-    if first.is_complete and second.is_complete:
-        raise Invalid.field("comparison", not_matchable(before.inputs.run, after.inputs.run))
+    try:
+        match_scenarios(first.scenarios, second.scenarios)
+    except NotMatchable:
+        if first.is_complete and second.is_complete:
+            raise Invalid.field("comparison", not_matchable(before.inputs.run, after.inputs.run)) from None
 
 
 def not_matchable(before: Run, after: Run) -> str:
     names = " and ".join(f"{run.definition_name} ({run.definition_id})" for run in (before, after))
-    return f"NOT_MATCHABLE: the scenarios of {names} share neither ids nor dimension scores"
+    return f"NOT_MATCHABLE: the scenarios of {names} share no ids, texts, names or dimension scores"
 
 
 def read_side(side: LoadedSide) -> ReadSide:
@@ -96,11 +96,14 @@ def _describe(side: LoadedSide, snapshot: Snapshot, counts: RunCounts, columns: 
 
 
 def side_scenarios(snapshot: Snapshot, listed: Sequence[ScenarioCases]) -> Iterator[SideScenario]:
-    found = dict(scenarios.read_summaries(snapshot.manifest, [each.position for each in listed]))
+    found = dict(scenarios.read_identities(snapshot.manifest, [each.position for each in listed]))
     for each in listed:
-        scenario = found[each.position]
-        cases = {_persona_id(snapshot, case): case for case in each.cases}
-        yield SideScenario(scenario.id, scenario.name, scenario.scores, cases)
+        yield _side_scenario(found[each.position], {_persona_id(snapshot, case): case for case in each.cases})
+
+
+def _side_scenario(identity: ScenarioIdentity, cases: Mapping[str | None, int]) -> SideScenario:
+    summary = identity.summary
+    return SideScenario(summary.id, summary.name, summary.scores, cases, identity.content, identity.has_own_name)
 
 
 def _persona_id(snapshot: Snapshot, case: int) -> str | None:
@@ -109,14 +112,13 @@ def _persona_id(snapshot: Snapshot, case: int) -> str | None:
 
 
 class _KnownScenarios(NamedTuple):
-    ids: set[str]
-    combinations: set[tuple[tuple[str, float], ...]]
+    scenarios: list[SideScenario]
     is_complete: bool
 
 
 def _known_scenarios(side: LoadedSide) -> _KnownScenarios:
     snapshot = snapshots.get(side.inputs.run.snapshot_key)
     positions = dict.fromkeys(snapshot.scenario_positions)
-    read = [each for _, each in scenarios.read_summaries(snapshot.manifest, islice(positions, _MAX_CHECKED))]
-    combinations = {tuple(sorted(scenario.scores.items())) for scenario in read if scenario.scores}
-    return _KnownScenarios({scenario.id for scenario in read}, combinations, len(positions) <= _MAX_CHECKED)
+    identities = scenarios.read_identities(snapshot.manifest, islice(positions, _MAX_CHECKED))
+    read = [_side_scenario(each, {}) for _, each in identities]
+    return _KnownScenarios(read, len(positions) <= _MAX_CHECKED)

@@ -27,8 +27,6 @@ _FORMAT = "counts-1"
 
 @dataclass(frozen=True)
 class CountedInputs:
-    """Names a run and which of its outcomes are counted."""
-
     run: Run
     recorded: int
     corrections: int
@@ -110,7 +108,7 @@ def read_counts(inputs: CountedInputs) -> RunCounts:
 class HashedCounts(NamedTuple):
     counts: RunCounts
     inputs_hash: str
-    """It stays the same as long as the run's scenarios and the counts of its outcomes are the same."""
+    """A hash that changes with the run's scenarios and the counts of its outcomes."""
 
 
 def read_hashed_counts(inputs: CountedInputs) -> HashedCounts:

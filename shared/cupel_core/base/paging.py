@@ -28,7 +28,6 @@ class Page[T]:
         return Page(tuple(map(change, self.items)), self.next_cursor, self.cursors)
 
     def entries(self) -> "Iterator[Entry[T]]":
-        """Yield the page as entries of a list, from which a shorter page can be filled."""
         for cursor, item in zip(self.cursors, self.items, strict=True):
             yield Entry(cursor, item)
         if self.next_cursor is not None:
@@ -53,7 +52,7 @@ ANY_TIME = Creation()
 
 class Entry[T](NamedTuple):
     cursor: str
-    """It continues the list at this item, and is empty for the first one."""
+    """The cursor that continues the list at this item; empty for the first one."""
     item: T | None
     """None ends a page here, because enough was read without finding a matching item."""
 

@@ -20,7 +20,6 @@ class BudgetGrant(NamedTuple):
 
     @classmethod
     def of(cls, account: BudgetAccount, limit: int, report: BudgetReport) -> "BudgetGrant":
-        """Build the grant from the account of a run after a worker's report."""
         amount = account.leases[report.worker_id].reserved - report.reserved
         is_exhausted = report.needed > amount and account.is_exhausted(limit, report.needed)
         return cls(amount, BudgetScope.RUN if is_exhausted else None, account)

@@ -45,7 +45,6 @@ class Allowance:
         self.exhausted_for: int | None = None
         """The minimum need of the waiting calls, if the budget will never allow it; otherwise None."""
         self.exhausted: BudgetScope | None = None
-        """The limit that does not allow it."""
         self.is_short = False
         """True if the last report was granted less than the waiting calls need."""
         self._worker_id = worker_id

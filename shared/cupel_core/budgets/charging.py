@@ -39,8 +39,6 @@ class _ChargedCall:
 
 
 class ChargedCalls:
-    """Makes the attempts of calls that one allowance pays for."""
-
     def __init__(
         self,
         allowance: Allowance,

@@ -97,8 +97,6 @@ class Demand:
 
 
 class OutputLengths:
-    """The lengths of answers, for calls whose answers have no limit."""
-
     def __init__(self) -> None:
         self._means: dict[str, float] = {}
 

@@ -1,5 +1,3 @@
-"""The use of the workspace's budgets. Their limits are among its settings."""
-
 from cupel_core.budgets.workspace_budgets import get_use
 from cupel_core.contract.operation import VIEWER, AsTool, Call, ToolGroup, operation
 from cupel_core.contract.workspace_budgets import BudgetsResponse

@@ -29,7 +29,6 @@ def budget_error(shortage: BudgetShortage, max_usd: float | None = None) -> Prov
 class PatientCalls:
     charged: ChargedCalls
     max_usd: float | None
-    """The budget of the run as it was last read, if it has one."""
     may_wait: Callable[[], bool] = lambda: True
     """Returns whether there is time to wait. Otherwise BudgetShortage is raised."""
     wait_seconds: float = SHORTAGE_SECONDS

@@ -30,8 +30,6 @@ class BudgetShortage(CallPostponed):
 
 @dataclass(eq=False)
 class CallInQueue:
-    """A call that waits until the worker has drawn more."""
-
     amount: int
     turn: "asyncio.Future[None]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
@@ -41,8 +39,6 @@ class CallInQueue:
 
 
 class OpeningReservation:
-    """The reservation of a started conversation until it makes its first call."""
-
     def __init__(self, amount: int, give_back: Callable[[int], None]) -> None:
         self._amount = amount
         self._give_back = give_back

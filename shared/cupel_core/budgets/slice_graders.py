@@ -29,7 +29,7 @@ def ignore_spend(model: str | None, spend: Spend) -> None: ...
 MAX_CONCURRENT = 50
 MAX_WAIT_SECONDS = 60.0
 RESERVE_SECONDS = 5.0
-"""This many seconds at the end of an invocation are reserved for storing results."""
+"""Seconds at the end of an invocation that are reserved for storing results."""
 
 
 class GraderCalls(NamedTuple):

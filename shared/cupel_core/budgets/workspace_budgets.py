@@ -33,8 +33,6 @@ FIELDS = {BudgetScope.DAY: "budgets.dayUsd", BudgetScope.MONTH: "budgets.monthUs
 
 
 class BudgetKey(NamedTuple):
-    """Identifies the budgets that limit a worker's calls for one purpose."""
-
     workspace: str
     run: RunRef | None
     """None for calls that belong to no run."""
@@ -129,7 +127,6 @@ class BudgetUse(NamedTuple):
 
 
 def get_use(workspace: str, now: datetime) -> BudgetUse:
-    """Return the use of the budgets for today, by the workspace's time zone."""
     return _read_use(workspace, evaluation_settings.get_budgets(workspace), now)
 
 

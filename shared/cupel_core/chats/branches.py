@@ -1,5 +1,3 @@
-"""Branches of a chat: listed, forked, renamed and deleted."""
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime

@@ -90,7 +90,6 @@ class UnansweredCalls:
         self._answered[task] = self._answered.get(task, 0) + nano_usd
 
     def note_stored(self) -> None:
-        """Record that the answers of this task are among the turn's figures from now on."""
         self.nano_usd -= self._answered.pop(asyncio.current_task(), 0)
 
 

@@ -1,5 +1,3 @@
-"""Chats of a workspace: created, read, changed, deleted, and erased."""
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime

@@ -46,7 +46,6 @@ class TurnEnding:
     failure: TurnFailure | None = None
     abort_reason: AbortReason | None = None
     partial_answer: str = ""
-    """The text of a call that ended without an answer."""
     uncertain_nano_usd: int = 0
     """The maximum cost of calls without an answer."""
 
@@ -169,7 +168,6 @@ def failure_of(
 
 
 def ending_change(ref: ChatRef, head: TurnHead, plan: PipelinePlan, ending: TurnEnding, now: datetime) -> BranchChange:
-    """Return the change that ends the turn on the current branch and adds the answer if there is one."""
     branch = chat_branches.get(ref, head.branch_id)
     free = replace(branch, open_turn=None)
     if not ending.has_variant:

@@ -1,5 +1,3 @@
-"""The exchanges of a branch: listed, edited, hidden, deleted, and their variants selected."""
-
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime

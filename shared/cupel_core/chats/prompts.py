@@ -1,5 +1,3 @@
-"""The initial data of a turn: the messages of its branch, and the artifacts of its profile session."""
-
 from collections.abc import Iterator
 
 from cupel_core.base.messages import ChatRef
@@ -15,7 +13,7 @@ from cupel_core.domain.pipeline.turns import StoredArtifact
 from cupel_core.store import chat_branches, chat_texts
 
 _EXCHANGES_AT_A_TIME = DEFAULT_HISTORY_LIMIT
-"""This many exchanges are read at a time: 200 of the longest messages would take most of a worker's memory."""
+"""Number of exchanges that are read together: 200 of the longest messages would take most of a worker's memory."""
 
 
 def load_messages(ref: ChatRef, head: TurnHead, branch: ChatBranch) -> tuple[Message, ...]:

@@ -1,5 +1,3 @@
-"""Profile sessions of a branch."""
-
 import hashlib
 from datetime import datetime
 

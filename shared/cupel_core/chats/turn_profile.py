@@ -1,5 +1,3 @@
-"""The operations of a turn, at the version that was fixed when it was accepted."""
-
 from cupel_core.domain.chats.turns import TurnHead
 from cupel_core.domain.pipeline.profiles import ExecutionMode, Pipeline
 from cupel_core.domain.pipeline.run_profile import RunProfile

@@ -64,7 +64,7 @@ class TurnRequest(NamedTuple):
     deadline_ms: int
     initiator: str
     model: str | None = None
-    """This model replaces the chat's target."""
+    """A model that replaces the chat's target for this turn."""
 
 
 class AcceptedTurn(NamedTuple):

@@ -118,7 +118,6 @@ class TurnWorker:
     is_lost: bool = False
     slot_renewed_at: datetime | None = None
     _prompt: list[dict[str, Any]] | None = field(default=None, init=False, repr=False)
-    """The messages for the model, until they are stored."""
 
     async def run(self) -> WorkResult:
         self.calls.unanswered.store = self._store_before_call
@@ -285,7 +284,6 @@ class TurnWorker:
         self._note_change()
 
     async def _save(self, state: ConversationState) -> None:
-        """Store the turn after a paid call of an operation."""
         del state  # Its answers and results were noted as they came.
         await self.journal.flush()
 

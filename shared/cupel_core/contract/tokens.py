@@ -15,8 +15,8 @@ class CreateToken(RequestModel):
     name: Label
     """Purpose of the token."""
     role: Literal[AccessRole.ADMIN, AccessRole.MEMBER, AccessRole.VIEWER, AccessRole.LABELLER]
-    """Viewers may read, members may also write, admins may also manage tokens. Labellers may only label the transcripts
-    of label sets."""
+    """Viewers may read, members may also write, admins may also manage tokens, keys and budgets. Labellers may only
+    label the transcripts of label sets."""
     expires_at: Moment | None = None
     """Expiry of the token; null for never."""
 
@@ -27,7 +27,7 @@ class TokenResponse(ResponseModel):
     name: str
     """Example: nightly CI"""
     role: AccessRole
-    """Viewers may read, members may also write, admins may also manage tokens."""
+    """Viewers may read, members may also write, admins may also manage tokens, keys and budgets."""
     created_at: Time
     revoked_at: Time | None
     """Time of its revocation; null if it is valid. Example: 2026-11-20T10:00:00Z"""

@@ -1,5 +1,3 @@
-"""The outcome of a conversation: its scores, the summary of its decision, and its transcript or its error."""
-
 import asyncio
 from datetime import datetime, timedelta
 

@@ -171,7 +171,6 @@ class TurnOperations:
 
     @property
     def may_have_checkpoint(self) -> bool:
-        """Return whether operations may have stored a turn in progress."""
         return self.profile.calls_models(Hook.BEFORE) or bool(self.profile.plan.steps[Hook.AFTER])
 
     def may_lose_answer(self, state: ConversationState) -> bool:
@@ -190,7 +189,6 @@ class TurnOperations:
     async def _run(
         self, base: HookBase, state: ConversationState, pipeline: PipelineState, save: Save
     ) -> ConversationState:
-        """Run the operations of a hook. `pipeline` has the turn in progress."""
         steps, hook, turn = self.profile.plan.steps[base.hook], base.hook, _turn_of(pipeline)
         share = step_share(pipeline.length, self.profile.plan.step_count)
         seen, answers_by_id = set(turn.results(hook)), dict(turn.answers)

@@ -108,7 +108,6 @@ def _needs_checkpoint(spec: ConversationSpec, state: ConversationState) -> bool:
 
 
 def _has_further_calls(spec: ConversationSpec, state: ConversationState) -> bool:
-    """Return whether more model calls follow. A conversation of a single call needs no checkpoint."""
     return any(map(needs_model, spec.assertions)) or next_step(state, spec.rules) is not NextStep.END
 
 

@@ -1,5 +1,3 @@
-"""The specification of one probe's conversation."""
-
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
@@ -38,12 +36,11 @@ class ConversationSpec:
     persona: Persona | None = None
     persona_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     omitted_parameters: tuple[RequestParameter, ...] = ()
-    """Parameters that are left out of every request to the target."""
     prompt: Prompt | None = None
     params: ParameterFields = field(default_factory=dict)
     """The parameters of every request to the target, all defaults included."""
     variant: str = ""
-    """This distinguishes the target and the prompt for simulated models."""
+    """The names of target and prompt, by which simulated models answer differently."""
     max_turns: int | None = None
     repeat: int = 0
     seed: int = 0
@@ -94,7 +91,6 @@ class ConversationSpec:
 
     @cached_property
     def operations(self) -> TurnOperations | None:
-        """Return the operations of its profile, or None without one."""
         if self.profile is None:
             return None
         case = {"scenarioId": self.scenario.id, "dimensions": self.scenario.dimensions}

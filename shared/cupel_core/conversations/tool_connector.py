@@ -1,5 +1,3 @@
-"""Execution of tool calls at a connector of the workspace, within the limits of its account."""
-
 import asyncio
 from collections.abc import Mapping
 from dataclasses import field
@@ -30,7 +28,6 @@ MAX_MESSAGE_LENGTH = 500
 def probe_fields(
     run_id: str, index: int, scenario: Scenario, column: Column, persona: Persona | None, repeat: int
 ) -> dict[str, Any]:
-    """Return the fields that describe the probe in a request to the connector."""
     return {
         "runId": run_id,
         "probeIndex": index,
@@ -58,7 +55,6 @@ class ConnectorTools:
     guard: CallGuard
     """Surrounds every attempt. It may wait, and raise to prevent the call."""
     probe: Mapping[str, Any]
-    """The fields that describe the probe in a request, besides the call."""
     conversation_id: str
     timeout_seconds: float
     rng: Random

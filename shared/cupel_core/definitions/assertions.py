@@ -1,5 +1,3 @@
-"""Validation of the assertions of a scenario or a definition, as the author wrote them."""
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""Definitions: create, read, list, update, delete."""
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Resolution of a definition's content at a version from its own overrides and those of its ancestors."""
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -28,7 +26,6 @@ def resolve(workspace: str, definition_id: str, version: int | None = None) -> R
 
 
 def content_of(workspace: str, head: DefinitionHead, number: int) -> dict[str, Any]:
-    """Return the JSON of the content at this version, including inherited fields."""
     own = definitions.get_content(workspace, DefinitionVersion(head.id, number))
     return merge_overrides(inherited_content(workspace, head), own)
 

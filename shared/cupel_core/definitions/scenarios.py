@@ -1,5 +1,3 @@
-"""The scenarios of a definition: added, imported from a file, listed in pages, changed and deleted one by one."""
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace as replace_fields
 from datetime import datetime

@@ -1,5 +1,3 @@
-"""Validation of a definition's content."""
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -103,7 +103,7 @@ _PLAIN = JsonCodec(_same, _same)
 _DATETIME = JsonCodec(to_iso, from_iso)
 _DATE = JsonCodec(date.isoformat, date.fromisoformat)
 _NUMBER_AS_NAME = JsonCodec(str, int)
-"""This codec is for integers that are names in an object."""
+"""The codec of integers that are names in an object."""
 
 
 def _make_codec(kind: Any) -> JsonCodec:

@@ -1,5 +1,3 @@
-"""Finds time zones by their IANA names."""
-
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 

@@ -13,7 +13,7 @@ from cupel_core.interfaces.index import INDEX
 
 ROUTES = {each.id: each for each in INDEX}
 _WORD = 2
-"""This segment of a path is never a parameter: `runs` in `/v1/runs/{run_id}`."""
+"""The segment of a path that is never a parameter: `runs` in `/v1/runs/{run_id}`."""
 _loaded: dict[str, Operation] = {}
 
 

@@ -64,13 +64,10 @@ _EVIDENT_TYPES = {"integer", "number", "boolean", "null"}
 
 
 class SchemaExamples:
-    """The examples of the fields of an OpenAPI document's schemas."""
-
     def __init__(self, schemas: dict[str, Any]):
         self._schemas = schemas
 
     def of_field(self, schema: str, field: str) -> Any:
-        """The example of a field; None if there is none."""
         for example in self._schemas[schema].get("examples", ()):
             if field in example:
                 return example[field]
@@ -98,7 +95,6 @@ class SchemaExamples:
         return made is not None and (own is None or own == made)
 
     def _own(self, schema: str, field: str) -> Any:
-        """Return the example of the field's docstring; None if it has none."""
         doc = documented_fields().get((schema, field))
         return doc and doc.example
 
@@ -136,14 +132,12 @@ class SchemaExamples:
 
 
 def models() -> list[type[BaseModel]]:
-    """Return the models of all requests and responses."""
     load_all()
     return [*_subclasses(RequestModel), *_subclasses(ResponseModel)]
 
 
 @cache
 def documented_fields() -> dict[tuple[str, str], FieldDoc]:
-    """Return the docs of the fields of all requests and responses, by the names of schema and field."""
     return {
         (schema_name(model.__name__), field.serialization_alias or name): doc
         for model in models()

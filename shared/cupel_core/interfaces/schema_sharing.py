@@ -23,7 +23,7 @@ type SchemaObject = dict[str, Any]
 _NO_FIELDS = {"minProperties": 0}
 """The second part of a schema without further fields: generators take a single part for another name."""
 ANNOTATIONS = ("description", "examples")
-"""These take precedence over the component's own where they are beside a reference to it."""
+"""Keys that take precedence over the component's own where they are beside a reference to it."""
 _VALUES = ("default", "examples", "enum", "const")
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _LIMITS = (*_BOUNDS, "minLength", "maxLength", "pattern", "minItems", "maxItems")
@@ -145,7 +145,6 @@ def _extended(schemas: dict[str, SchemaObject], schema: SchemaObject, bases: lis
 
 
 def _is_closed(schema: SchemaObject) -> bool:
-    """Return whether the schema permits only its own fields, so that no other can extend it."""
     return schema.get("additionalProperties") is False
 
 

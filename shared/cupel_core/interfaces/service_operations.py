@@ -1,5 +1,3 @@
-"""Serves the health of the API, and its description."""
-
 from collections.abc import Sequence
 from typing import Annotated, Any
 

@@ -1,5 +1,3 @@
-"""Imports evaluations in the formats of other tools as definitions with scenarios."""
-
 from cupel_core.contract.imports import ImportDataset, ImportOptions, ImportPromptfoo, ImportResultResponse
 from cupel_core.contract.operation import (
     MEMBER,

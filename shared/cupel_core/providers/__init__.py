@@ -37,7 +37,7 @@ _SHARED_QUEUE = "custom"
 _RESPONSES = "responses:"
 _OPENAI_MODELS = frozenset({"openai", "azure"})
 _RESPONSES_ONLY = re.compile(r"(o\d|gpt-\d+(\.\d+)?)-pro(-.*)?|.*-deep-research(-.*)?|.*codex.*|computer-use-.*")
-"""These models of OpenAI have no chat completions."""
+"""Names of OpenAI's models without chat completions."""
 
 
 @dataclass(frozen=True)

@@ -50,8 +50,6 @@ class _GrantedToken(WireModel):
 
 
 class AccessTokens:
-    """The tokens of one kind, by the key that they were granted for."""
-
     def __init__(self) -> None:
         self._tokens: OrderedDict[str, AccessToken] = OrderedDict()
         self._locks: WeakKeyDictionary[asyncio.AbstractEventLoop, defaultdict[str, asyncio.Lock]] = WeakKeyDictionary()

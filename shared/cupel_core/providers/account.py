@@ -1,5 +1,3 @@
-"""A workspace's access to one provider."""
-
 import json
 from dataclasses import field
 
@@ -44,15 +42,14 @@ class Account:
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     prices: tuple[ModelPrice, ...] = ()
-    """These prices take precedence over the price list."""
+    """Prices that take precedence over the price list."""
     connector: Connector | None = None
-    """The agent under test, if the provider is `connector`."""
     uses_role: bool = False
     """True if Bedrock may be called without a key, as the process's own AWS identity."""
     scope: str = ""
     """The workspace or run for which the account was loaded. Refusals of its requests do not change those of others."""
     allow_private: bool = False
-    """This setting of the stack is true if the agent may have an address in a private network."""
+    """True if the stack allows agents with an address in a private network."""
 
     def price_of(self, model_name: str) -> ModelPrice | None:
         by_model = {price.model: price for price in self.prices}

@@ -164,7 +164,7 @@ class _RefusedParameter(NamedTuple):
 
 
 _LIMIT_NAME = _RefusedParameter(RequestParameter.MAX_OUTPUT_TOKENS, "name")
-"""This represents a refusal of the name under which the limit was sent. The other name is tried next."""
+"""The refusal of the name under which the limit was sent. The other name is tried next."""
 _OTHER_LIMIT_NAMES = r"max_completion_tokens|max_tokens"
 
 
@@ -262,7 +262,6 @@ def _known(model: str, request: ModelRequest) -> Parameters:
 
 
 def with_omitted(reply: Reply, omitted: Parameters) -> Reply:
-    """Return the reply with a record of the parameters that its request left out."""
     return replace(reply, omitted_parameters=tuple(sorted(omitted))) if omitted else reply
 
 

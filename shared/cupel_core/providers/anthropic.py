@@ -1,5 +1,3 @@
-"""The format of Anthropic messages."""
-
 import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -46,8 +44,6 @@ _THINKING_TOKENS = {
 
 
 class _Enforcement(StrEnum):
-    """The ways to enforce that the answer is one JSON object."""
-
     NATIVE = "native"
     TOOL = "tool"
     PROMPT = "prompt"

@@ -37,7 +37,6 @@ class AttemptLog:
 
     @contextmanager
     def in_flight(self, model: str, request: ModelRequest, max_attempts: int) -> Iterator[None]:
-        """Record that one attempt of a call is in flight within the block."""
         key = _key(_described(model, request))
         failed, now = self._failed.get(key), utc_now().timestamp()
         self._open[key] = AttemptInFlight(1 + (failed.number if failed else 0), max_attempts, now)
@@ -57,7 +56,6 @@ class AttemptLog:
         self._save = save
 
     def of_call(self, model: str, request: ModelRequest) -> "CallAttempts":
-        """Return the attempts of the call of a model with this request."""
         return self.of(_described(model, request))
 
     def of(self, call: str) -> "CallAttempts":

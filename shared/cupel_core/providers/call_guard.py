@@ -9,8 +9,6 @@ from cupel_core.providers.account import Account
 
 
 class Answer(Protocol):
-    """The data of a successful call that limits need."""
-
     @property
     def usage(self) -> Usage | None: ...
 
@@ -38,8 +36,7 @@ class CallLimiter(Protocol):
         ...
 
 
-def ignore_answer(answer: Answer) -> None:
-    """Do nothing, for limits that do not depend on answers."""
+def ignore_answer(answer: Answer) -> None: ...
 
 
 @asynccontextmanager

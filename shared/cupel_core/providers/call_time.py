@@ -19,7 +19,6 @@ class CallTimer:
 
     @property
     def duration_ms(self) -> int:
-        """Return the duration until now, without the set-up."""
         return max(0, round((time.perf_counter() - self.started_at - self.setup_seconds) * 1_000))
 
 

@@ -1,5 +1,3 @@
-"""Connections of a process to models, agents and evaluators."""
-
 import os
 import ssl
 from functools import cache

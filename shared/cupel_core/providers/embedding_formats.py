@@ -1,5 +1,3 @@
-"""The wire formats of the providers' embedding models."""
-
 import asyncio
 from collections.abc import Callable, Mapping
 from datetime import datetime

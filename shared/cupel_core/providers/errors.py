@@ -179,8 +179,6 @@ NO_REPLY = (ProviderError, RetryLater, CallPrevented, CallPostponed)
 
 
 class ErrorDetail(NamedTuple):
-    """The contents of a provider's error body, whatever its format."""
-
     codes: frozenset[str]
     message: str
     retry_after_seconds: float | None = None

@@ -1,5 +1,3 @@
-"""Prices and durations of calls that have not been made."""
-
 from collections.abc import Callable
 from functools import partial
 

@@ -32,7 +32,7 @@ _LIMITS = {
 }
 _ANY = _ApiLimits()
 _DOCUMENTS_UNLISTED = frozenset({"mistral"})
-"""These providers read PDFs for all models, although the list of models does not say so."""
+"""Providers that read PDFs for all models, although the list of models does not say so."""
 
 
 def agent_file_error(connector_type: ConnectorType, largest: LargestFiles) -> str | None:

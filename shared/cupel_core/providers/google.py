@@ -1,5 +1,3 @@
-"""The format of Google generateContent."""
-
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from urllib.parse import quote

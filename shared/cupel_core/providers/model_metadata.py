@@ -16,7 +16,7 @@ PARAMETERS = {"t": "tools", "c": "toolChoice", "f": "responseFormat", "r": "reas
 """Parameters that the list covers. Others may be accepted too."""
 _VERSION = re.compile(r"[-@](\d{4}-\d\d-\d\d|\d{8}|latest)$")
 _SAME_MODELS = {"azure": "openai", "vertex": "google"}
-"""These providers have models of another one, under the same names."""
+"""Providers that have models of another one, under the same names."""
 
 
 class ModelMetadata(NamedTuple):
@@ -28,7 +28,7 @@ class ModelMetadata(NamedTuple):
     input_modalities: tuple[str, ...] | None = None
     supported_parameters: tuple[str, ...] | None = None
     shutdown_on: date | None = None
-    """This is also None if no shutdown is announced."""
+    """The date of the announced shutdown; also None if no shutdown is announced."""
     successor: str | None = None
     """The provider's name of the model that it recommends instead."""
 

@@ -31,7 +31,6 @@ _NONE = frozenset[str]()
 
 
 def known_parameters(target: Target) -> frozenset[str]:
-    """Return the names of the parameters in the HTTP contract."""
     name = target.model.partition("/")[2]
     if not name or find_provider(target.provider) is None:
         return ALL  # Another check reports the unknown model.

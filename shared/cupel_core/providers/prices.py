@@ -99,7 +99,6 @@ def spend_of(account: Account, model: str, reply: Reply) -> Spend:
 
 
 def spend_of_embeddings(account: Account, model: str, usage: Usage | None) -> Spend:
-    """Return the spend of one call of an embedding model, by the same rules."""
     return spend_of(account, model, Reply("", usage=usage))
 
 

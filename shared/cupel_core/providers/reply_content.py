@@ -48,7 +48,6 @@ class ReplyContent(NamedTuple):
 
 
 def is_plain(headers: Mapping[str, str]) -> bool:
-    """Return whether the content is not compressed."""
     return headers.get("content-encoding", "").strip().lower() in _PLAIN_ENCODINGS
 
 

@@ -1,5 +1,3 @@
-"""The decision by a reply's end whether it is an answer."""
-
 from dataclasses import replace
 
 from cupel_core.domain.conversations.model_request import ProbeErrorCode, Reply, Usage

@@ -50,7 +50,6 @@ def spend_of_failure(account: Account, model: str, request: ModelRequest, error:
 
 
 def spend_of_failed_embedding(account: Account, model: str, texts: tuple[str, ...], error: ProviderError) -> Spend:
-    """Return the maximum cost of a call without vectors."""
     return Spend(uncertain_usd=usd(bound_of_embedding(account, model, texts)) if error.may_be_billed else 0.0)
 
 

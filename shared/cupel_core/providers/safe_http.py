@@ -56,8 +56,6 @@ class HttpResponse:
 
 
 class ContentReader(Protocol):
-    """Reads the content of a response while it arrives."""
-
     def reads(self, headers: Mapping[str, str]) -> bool:
         """Return whether it reads a successful response with these headers. The content of the response is empty
         then."""
@@ -133,7 +131,6 @@ async def post_for_status(
 
 
 async def close() -> None:
-    """Close the running loop's sessions, for tests and commands, like `http.close`."""
     for session in _sessions.pop(asyncio.get_running_loop(), {}).values():
         await session.close()
 

@@ -33,7 +33,7 @@ type StreamOptions = frozenset[StreamOption]
 _NONE: StreamOptions = frozenset()
 _ALL = frozenset(StreamOption)
 _ALWAYS_WITH_USAGE = frozenset({"mistral"})
-"""These providers refuse the request for the usage, which they always send."""
+"""Providers that refuse the request for the usage, which they always send."""
 _USAGE_NAME = re.compile(r"stream_?options|include_?usage", re.I)
 _STREAM_NAME = re.compile(r"\bstream(s|ed|ing)?\b", re.I)
 # OpenAI refuses it to some accounts, and AWS to a role that may only call models without streaming.

@@ -1,5 +1,3 @@
-"""The wire formats of providers over HTTP, by their name in the provider registry."""
-
 from cupel_core.providers import anthropic, google, openai, openai_responses, vertex
 from cupel_core.providers.wire_format import HttpWireFormat
 

@@ -1,5 +1,3 @@
-"""Connectors: HTTP agents that are targets of a workspace's runs."""
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime

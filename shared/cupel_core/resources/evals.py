@@ -1,5 +1,3 @@
-"""Evals: saved evaluations of scenarios of one definition with their targets, which can be run repeatedly."""
-
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime

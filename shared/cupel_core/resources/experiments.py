@@ -29,7 +29,6 @@ def create(workspace: str, name: str, design: ExperimentDesign, now: datetime) -
 
 
 def new_experiment(name: str, design: ExperimentDesign, now: datetime) -> Experiment:
-    """Build an experiment without storing it."""
     return Experiment(new_id("exp"), name, design, now, now)
 
 

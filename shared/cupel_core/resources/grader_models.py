@@ -1,5 +1,3 @@
-"""Validation of the models that grade."""
-
 from collections.abc import Iterator
 
 from cupel_core.base.errors import FieldError

@@ -1,5 +1,3 @@
-"""Storage of resources that have a name and secret headers: personas and connectors."""
-
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Personas: simulated users of a workspace."""
-
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 

@@ -1,5 +1,3 @@
-"""Validation of an operation profile: its rules, its templates, and the models that it calls."""
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,5 +1,3 @@
-"""Validation of an eval's references: scenarios of one definition, its connector, and its models."""
-
 from collections.abc import Iterator, Sequence
 
 from cupel_core.base.errors import FieldError, Invalid, named_in_body

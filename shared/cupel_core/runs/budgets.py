@@ -1,5 +1,3 @@
-"""The budget of a run: its initial value, and changes of it later."""
-
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime

@@ -1,5 +1,3 @@
-"""Deletion of many things in one request."""
-
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial

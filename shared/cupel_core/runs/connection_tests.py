@@ -1,5 +1,3 @@
-"""Tests of connectors: one message to the agent, paid like any other call."""
-
 import asyncio
 
 from cupel_core import sandbox

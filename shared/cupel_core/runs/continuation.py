@@ -33,8 +33,6 @@ from cupel_core.store.snapshots import Snapshot
 
 
 class _Expansion(NamedTuple):
-    """A run with further cases, before anything of it is stored."""
-
     run: Run
     snapshot: Snapshot
     plan: Plan

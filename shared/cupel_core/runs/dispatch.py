@@ -65,7 +65,7 @@ type _Windows = Mapping[str, Sequence[LeafPart]]
 WINDOW_LEAVES = 10
 """A workspace's runs send this many leaves of 100 probes at a time: 1,000 probes if all are missing."""
 FINAL_WINDOW_EXTRA_LEAVES = 5
-"""This many further leaves are sent with the last window, because a short remainder is not worth another wait."""
+"""Number of further leaves that are sent with the last window: a short remainder is not worth another wait."""
 _RECHECK_SECONDS = 1
 _RUNS_PER_RECHECK_SECOND = 5
 """If more runs share a window, each is checked less often, because all dispatches share a few invocations."""
@@ -73,10 +73,8 @@ MAX_RECHECK_SECONDS = 4
 """Workers stay busy for that long, even with calls of 0.2 s."""
 _PAUSED_RECHECK_SECONDS = 20
 _PROBES_PER_PARALLEL_REQUEST = 24
-"""This many probes per parallel request may be sent and not recorded, which keeps workers busy until the next check.
-
-That holds even with calls of 0.1 s. Four of them are in progress, pending in the worker, or not recorded yet.
-"""
+"""Number of probes per parallel request that may be sent and not recorded, which keeps workers busy until the next
+check. That holds even with calls of 0.1 s. Four of them are in progress, pending in the worker, or not recorded yet."""
 _PROBES_PER_WORKER = 2_000
 """Up to this many probes per worker are sent and not recorded. A worker completes at most 500 probes per second."""
 
@@ -242,7 +240,7 @@ def _reopen_leaf(
 
 
 class Window(NamedTuple):
-    """This limits the probes that a run may have in the queue of a provider."""
+    """A limit of the probes that a run may have in the queue of a provider."""
 
     size: int
     extra: int

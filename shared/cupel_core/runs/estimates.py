@@ -1,5 +1,3 @@
-"""Estimates of what a run would cost, from its specification as it was checked for the start."""
-
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime

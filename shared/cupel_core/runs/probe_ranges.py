@@ -1,5 +1,3 @@
-"""The probe indexes of a run that a list request covers."""
-
 from cupel_core.base.errors import Invalid
 from cupel_core.domain.runs.plan import Plan
 

@@ -38,7 +38,7 @@ class ProbeFilter:
 
 
 class _Position(NamedTuple):
-    """This is where a page starts: in the run after `run_cursor`, at this probe (None: at its first)."""
+    """The place where a page starts: in the run after `run_cursor`, at this probe (None: at its first)."""
 
     run_cursor: str | None
     probe_index: int | None

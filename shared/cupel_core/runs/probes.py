@@ -1,5 +1,3 @@
-"""The probes of a run, all or the latest, computed from its plan, its barrier and the claims on its leaves."""
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,5 +1,3 @@
-"""Runs, their events and their transcripts as readers see them."""
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

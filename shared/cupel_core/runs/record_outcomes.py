@@ -26,7 +26,7 @@ from cupel_core.store.barrier_items import LeafItem
 from cupel_core.store.settings import settings
 
 _UNREADABLE = ConversationState((), turns=1, cost_usd=None)
-"""This replaces a checkpoint that is damaged or gone. At least one call was answered, for an unknown price."""
+"""The state in place of a checkpoint that is damaged or gone. At least one call was answered, for an unknown price."""
 
 
 def record(

@@ -17,7 +17,7 @@ from cupel_core.store import runs, snapshots
 
 
 class RerunSource(NamedTuple):
-    """This is what a rerun takes over: definition, scenarios and personas as at the start of the run, and its
+    """The parts that a rerun takes over: definition, scenarios and personas as at the start of the run, and its
     labels."""
 
     definition: ResolvedDefinition

@@ -84,8 +84,6 @@ class UnstoredDefinition(NamedTuple):
 
 
 class BuiltRun(NamedTuple):
-    """A run that could start now, before anything of it is stored."""
-
     run: Run
     snapshot: Snapshot
     estimate: RunEstimate

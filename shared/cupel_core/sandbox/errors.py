@@ -1,6 +1,3 @@
-"""The errors of tasks without a result."""
-
-
 class ExpressionError(ValueError):
     """The user's expression cannot be computed. The message is for its author."""
 

@@ -1,5 +1,3 @@
-"""Compares answers with expected ones as Inspect's scorers and OpenAI's evals do."""
-
 import json
 import re
 import string

@@ -29,7 +29,7 @@ class AssertionContext:
     cost_usd: float | None = None
     finish_reason: str | None = None
     variables: Mapping[str, Any] = field(default_factory=dict)
-    """They replace `{{name}}` placeholders in assertion values."""
+    """Values for the `{{name}}` placeholders in assertion values."""
     turns: int = 1
     """The last answers of the conversation, this many, are the target's."""
     target_calls: int = 1

@@ -1,5 +1,3 @@
-"""Defines the result of one check, before it is negated and weighted."""
-
 from typing import NamedTuple
 
 from cupel_core.domain.conversations.spend import Spend
@@ -7,7 +5,7 @@ from cupel_core.domain.scoring.assertions import AssertionResult, JudgeReply
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 
 type SpendLog = list[Spend]
-"""Has the spend of a check's model calls so far, and is complete even if the check fails."""
+"""The spend of a check's model calls so far; complete even if the check fails."""
 
 _MAX_QUOTE_LENGTH = 200
 
@@ -56,6 +54,5 @@ def graded(name: str, score: float, threshold: float) -> CheckResult:
 
 
 def quote(text: object) -> str:
-    """Return a text in quotation marks, truncated when it is long."""
     content = str(text)
     return f'"{content}"' if len(content) <= _MAX_QUOTE_LENGTH else f'"{content[:_MAX_QUOTE_LENGTH]}…"'

@@ -176,7 +176,6 @@ def _has_schema(assertion: Assertion) -> bool:
 
 
 def compute(assertion: dict[str, Any], context: dict[str, Any]) -> CheckResult:
-    """Compute a check in the sandbox."""
     read, needed = Assertion.from_json(assertion), AssertionContext.from_json(context)
     if read.kind == "regex":
         from cupel_core.scoring.pattern_search import TIMEOUT_SECONDS

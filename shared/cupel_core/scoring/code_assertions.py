@@ -33,7 +33,7 @@ class Code(NamedTuple):
     file: str | None = None
     function: str | None = None
     is_transform: bool = False
-    """It may return any value, instead of the result of an assertion."""
+    """True if the code is a transform, which may return any value instead of the result of an assertion."""
 
 
 class CodeRunner(Protocol):

@@ -1,5 +1,3 @@
-"""Reads the decision of a transcript with a pattern, within limits."""
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

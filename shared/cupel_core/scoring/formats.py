@@ -34,7 +34,7 @@ MAX_WASTED_CHARACTERS = 500_000
 """A search for JSON may parse this many characters in vain, because parsing from every brace of an output is
 quadratic."""
 _MAX_READ_AGAIN = 2_000
-"""This many characters of an XML element may be read again, because a tag or comment in it contains a `>`."""
+"""Number of characters of an XML element that may be read again, because a tag or comment in it contains a `>`."""
 _BRACE = re.compile(r'\{(?=\s*["}])')
 
 
@@ -75,7 +75,6 @@ def _refuse_constant(name: str) -> None:
 
 
 def _schema_violation(schema: Any, data: Any) -> str | None:
-    """Return how the data violates a schema; None if it does not, or if the schema is empty."""
     if not schema:
         return None
     from cupel_core.scoring.schemas import violation

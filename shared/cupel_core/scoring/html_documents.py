@@ -17,7 +17,7 @@ from cupel_core.scoring.check_result import CheckResult, binary
 
 MAX_LENGTH = 10 * 1024 * 1024
 MAX_WRITTEN_TAGS = 20
-"""This many tags of one wrapper are examined; the first one that is not within a comment or a script decides."""
+"""Number of tags of one wrapper that are examined; the first one that is not within a comment or a script decides."""
 _MARK = "data-cupel"
 _WRAPPERS = ("html", "head", "body")
 """The parser adds these if they are not written."""

@@ -1,5 +1,3 @@
-"""Defines the operation that reads decisions from answers with a pattern."""
-
 from cupel_core.base import event_loop
 from cupel_core.base.errors import Invalid
 from cupel_core.contract.decisions import DecisionsResponse, ReadDecisionResponse, ReadDecisions

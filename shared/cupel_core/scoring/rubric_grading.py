@@ -36,7 +36,7 @@ class RubricGrading:
     low: float
     high: float
     threshold: float | None
-    """It is on the same scale; None if the assertion has none."""
+    """The minimum score to pass, on the same scale; None if the assertion has none."""
     is_own_prompt: bool
     is_scale_known: bool
 

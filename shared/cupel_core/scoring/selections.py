@@ -50,7 +50,7 @@ class SelectionRunner:
     ref: RunRef
     plan: Plan
     scoring_id: str
-    """It is RUN_SCORING, or the id of a rescore."""
+    """RUN_SCORING, or the id of a rescore."""
     retry_round: int
     graders: GraderFactory | None = None
     """None if only scores are compared."""

@@ -1,5 +1,3 @@
-"""Checks the text of an output by comparisons."""
-
 from collections.abc import Callable
 from typing import Any
 

@@ -38,7 +38,7 @@ _TASK = "cupel_core.scoring.transforms:apply"
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 """Matches a name that is an index of a list or a text, as in `output['0']`."""
 _HOST_FLAGS = frozenset("imsu")
-"""These flags change what an expression matches."""
+"""Flags that change what an expression matches."""
 _QUICK = frozenset(
     {"trim", "trimStart", "trimEnd", "toLowerCase", "toUpperCase", "toString", "slice", "substring", "at"}
 )

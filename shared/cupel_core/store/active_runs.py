@@ -22,7 +22,7 @@ from cupel_core.store.batches import get_batch
 from cupel_core.store.table import Item, error_code, updated
 
 WORKSPACE = "workspace"
-"""This takes the place of an owner's id in the set of all open runs of the workspace."""
+"""The name in place of an owner's id for the set of all open runs of the workspace."""
 _REFUSED = "ConditionalCheckFailedException"
 
 
@@ -128,9 +128,9 @@ def remove(ref: RunRef) -> None:
 
 
 class OpenRunsItem(Item):
-    """This item has the ids of an owner's or a workspace's open runs as a set, so adding one again changes nothing. A
-    run that ends stays in the set. Once its owner reaches the limit, `remove_open` removes the runs that have ended. So
-    the end of a run, when many workers write at once, writes nothing here."""
+    """The ids of an owner's or a workspace's open runs, as a set, so adding one again changes nothing. A run that ends
+    stays in the set. Once its owner reaches the limit, `remove_open` removes the runs that have ended. So the end of a
+    run, when many workers write at once, writes nothing here."""
 
     run_ids = UnicodeSetAttribute(attr_name="runIds", null=True)
 

@@ -1,5 +1,3 @@
-"""Changes to the scoring of a transcript after it was recorded."""
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -44,7 +44,7 @@ _RECORDED_AT = "recordedAt = :now"
 _APPEND = "outcomeLog = list_append(if_not_exists(outcomeLog, :no_log), :entries)"
 _NO_LOG: dict[str, Any] = {":no_log": {"L": []}}
 _REVOKED = "0"
-"""This end marks a revoked claim. It stays in the leaf, so that later claimants look for outcomes of its probes."""
+"""The end of a revoked claim, which stays in the leaf so that later claimants look for outcomes of its probes."""
 _MAX_ERROR_LENGTH = 1_000
 _MAX_ATTEMPTS = 10
 

@@ -1,5 +1,3 @@
-"""Reads and writes of many items."""
-
 import time
 from collections.abc import Iterable, Iterator
 from itertools import batched

@@ -45,7 +45,7 @@ class VariantItem(Item):
 
 @dataclass(frozen=True)
 class BranchChange:
-    """This is what a change of a branch writes. `exchange_before` is None for a new exchange."""
+    """The writes of one change of a branch. `exchange_before` is None for a new exchange."""
 
     before: ChatBranch
     after: ChatBranch

@@ -78,7 +78,7 @@ _CONFIG = Config(
 
 
 CREATION = Lock()
-"""This lock guards the creation of clients, because a session is not thread-safe."""
+"""The lock for the creation of clients, because a session is not thread-safe."""
 
 
 @cache

@@ -68,7 +68,7 @@ class ChildItem(Item):
 
 
 class OwnerItem(Item):
-    """This maps the tail of a definition's id, which is part of its scenarios' ids, to the definition."""
+    """The definition by the tail of its id, which is part of its scenarios' ids."""
 
 
 class UnknownVersion(NotFound):

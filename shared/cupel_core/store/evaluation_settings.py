@@ -55,7 +55,6 @@ def get(workspace: str) -> EvaluationSettings:
 
 
 def get_budgets(workspace: str) -> PeriodLimits:
-    """Return what the workspace may spend per day and month."""
     return get(workspace).budgets
 
 

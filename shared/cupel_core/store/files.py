@@ -27,7 +27,7 @@ _PENDING_RETENTION = timedelta(days=1)
 class FileItem(Item):
     creation_index = CreationIndex()
     gsi1pk = UnicodeAttribute(null=True)
-    """Set only for files that are READY."""
+    """The partition of the list of files; only files that are READY have it."""
     gsi1sk = UnicodeAttribute(null=True)
     name = UnicodeAttribute()
     format = UnicodeAttribute()

@@ -56,7 +56,6 @@ def fingerprint(text: str) -> str:
 
 
 def get_state(workspace: str, key: str, body: str, now: datetime) -> tuple[KeyState, IdempotencyItem | None]:
-    """Return the state of a key for a request with this body, and its item if there is one."""
     try:
         item = IdempotencyItem.get(_partition(workspace, key), "start", consistent_read=True)
     except IdempotencyItem.DoesNotExist:

@@ -1,5 +1,3 @@
-"""Lists that read no more of the table than a request needs."""
-
 from collections.abc import Iterator
 from functools import reduce
 from operator import and_

@@ -42,7 +42,8 @@ _NO_CONTENT: dict[str, Any] = {"messages": []}
 
 
 class OutcomeItem(Item):
-    """Has few attributes, because each costs bytes in every item. Fields that no condition needs are in `body`."""
+    """The item of an outcome. It has few attributes, because each costs bytes in every item; fields that no condition
+    needs are in `body`."""
 
     completed = BooleanAttribute()
     fencing_token = NumberAttribute(attr_name="fencingToken")

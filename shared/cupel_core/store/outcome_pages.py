@@ -40,7 +40,7 @@ from cupel_core.store.settings import settings
 MAX_ENTRY_BYTES = 100_000
 """An outcome with a larger digest cannot be stored."""
 _MAX_PAGE_BYTES = 250_000
-"""This limits a page before compression, so that it stays below 400 KB whatever it contains."""
+"""The limit of a page before compression, so that it stays below 400 KB whatever it contains."""
 _MAX_ATTEMPTS = 6
 
 type Texts = Mapping[int, dict[str, Any]]
@@ -96,7 +96,6 @@ class DigestPage:
         )
 
     def logged(self) -> OutcomePage:
-        """Return the page as the leaf's log names it."""
         outcomes = {outcome.index % FANOUT: logged_outcome(outcome) for outcome in self.outcomes()}
         return OutcomePage(self.page_id, self.fencing_token, outcomes)
 

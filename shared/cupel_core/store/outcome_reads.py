@@ -23,7 +23,7 @@ class OutcomeLocation(NamedTuple):
     """The fencing token of the worker that stored the outcome in the page."""
     page: PageRef
     may_be_own: bool
-    """This says whether the outcome may have an item of its own, which then counts instead of its entry in the page."""
+    """True if the outcome may have an item of its own, which then counts instead of its entry in the page."""
 
 
 class LocatedOutcome(NamedTuple):

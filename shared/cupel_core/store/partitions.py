@@ -1,5 +1,3 @@
-"""Erasure of whole partitions."""
-
 from collections.abc import Callable
 
 from cupel_core.store.table import Item

@@ -1,5 +1,3 @@
-"""Sending, receiving and deleting SQS messages, including partial failures of batches."""
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import batched

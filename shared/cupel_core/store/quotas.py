@@ -36,7 +36,7 @@ class QuotaItem(Item):
 
 
 class _StoredItem(Item):
-    """This reads the attributes by which an item of any kind is counted."""
+    """The attributes by which an item of any kind is counted."""
 
     creation_index = CreationIndex()
     size = NumberAttribute(null=True)

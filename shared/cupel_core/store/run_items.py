@@ -1,5 +1,3 @@
-"""Runs as items of the table."""
-
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute, UnicodeSetAttribute
 
 from cupel_core.base.clock import from_iso, to_iso

@@ -11,6 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace as replace_fields
+from hashlib import blake2b
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -40,6 +41,7 @@ from cupel_core.store.document_cache import DocumentCache
 
 _READERS = 8
 _WRITERS = 8
+_CONTENT_FIELDS = ("messages", "messagesByPrompt", "followUps", "instructions", "toolResults", "metadata")
 MAX_CACHED_BYTES = 16_000_000
 """The cache holds this much JSON, about 50 ordinary pages."""
 
@@ -56,6 +58,16 @@ class ScenarioSummary(NamedTuple):
     """The scenario's score per dimension."""
 
 
+class ScenarioIdentity(NamedTuple):
+    """By these properties, scenarios of several versions are matched."""
+
+    summary: ScenarioSummary
+    content: str
+    """Digest of the texts and files of the conversation, without what groups or grades it."""
+    has_own_name: bool
+    """True if an author chose the name."""
+
+
 class ScenarioProperties(NamedTuple):
     """The properties by which a scenario's cases can be grouped."""
 
@@ -65,11 +77,29 @@ class ScenarioProperties(NamedTuple):
 
 
 def read_summaries(manifest: Manifest, positions: Iterable[int]) -> Iterator[tuple[int, ScenarioSummary]]:
-    return _read_parts(manifest, positions, lambda data: ScenarioSummary(data["id"], data["name"], data["dimensions"]))
+    return _read_parts(manifest, positions, _summary)
+
+
+def read_identities(manifest: Manifest, positions: Iterable[int]) -> Iterator[tuple[int, ScenarioIdentity]]:
+    return _read_parts(manifest, positions, _identity)
 
 
 def read_properties(manifest: Manifest, positions: Iterable[int]) -> Iterator[tuple[int, ScenarioProperties]]:
     return _read_parts(manifest, positions, lambda data: ScenarioProperties(data["dimensions"], data["metadata"]))
+
+
+def _summary(data: Mapping[str, Any]) -> ScenarioSummary:
+    return ScenarioSummary(data["id"], data["name"], data["dimensions"])
+
+
+def _identity(data: Mapping[str, Any]) -> ScenarioIdentity:
+    content = orjson.dumps([data.get(name) for name in _CONTENT_FIELDS], option=orjson.OPT_SORT_KEYS)
+    has_own_name = data["name"] != _default_name(ordinal_of(data["id"]))
+    return ScenarioIdentity(_summary(data), blake2b(content, digest_size=16).hexdigest(), has_own_name)
+
+
+def _default_name(ordinal: int | None) -> str:
+    return f"Scenario {ordinal}"
 
 
 def _read_parts[T](
@@ -241,7 +271,7 @@ def _at_most(capacity: int, scenarios: Iterable[Scenario]) -> Iterator[Scenario]
 
 def _numbered(definition_id: str, first: int, scenarios: Iterable[Scenario]) -> Iterator[Scenario]:
     for ordinal, scenario in enumerate(scenarios, start=first):
-        name = scenario.name or f"Scenario {ordinal}"
+        name = scenario.name or _default_name(ordinal)
         yield replace_fields(scenario, id=scenario_id(definition_id, ordinal), name=name)
 
 

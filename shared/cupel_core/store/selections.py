@@ -14,7 +14,7 @@ from cupel_core.store import keys
 from cupel_core.store.table import Item, error_code, updated
 
 RUN_SCORING = "run"
-"""This takes the place of a rescore's id for the scoring that the transcripts themselves have."""
+"""The name in place of a rescore's id for the scoring that the transcripts themselves have."""
 
 
 class SelectionItem(Item):

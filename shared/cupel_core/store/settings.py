@@ -69,13 +69,13 @@ class Settings:
     workspace_parallel_requests: int = 1_000
     """The workspace may have this many calls to one provider in flight, even if it sets a higher number."""
     workspace_quotas: Quotas = Quotas()
-    """These limit what one workspace may use (cupel_core/domain/limits/quotas.py)."""
+    """Limits of what one workspace may use (cupel_core/domain/limits/quotas.py)."""
     max_waiting_requests: int = 200
-    """This many requests of all workspaces may wait at a time. Each takes an execution environment."""
+    """Number of requests of all workspaces that may wait at a time. Each takes an execution environment."""
     oidc_issuer: str = ""
     oidc_audience: str = ""
     oidc_client_id: str = ""
-    """This identifies the web page, whose users send the ID tokens that were issued for it."""
+    """The client id of the web page, whose users send the ID tokens that were issued for it."""
     oidc_origins: str = ""
 
     @property

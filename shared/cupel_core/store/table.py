@@ -20,7 +20,7 @@ from cupel_core.store.settings import settings
 
 
 class _TableNameFromSettings(type):
-    """This reads the table's name when it is used, so that importing a model needs no environment."""
+    """A metaclass that reads the table's name when it is used, so that importing a model needs no environment."""
 
     @property
     def table_name(cls) -> str:
@@ -39,7 +39,7 @@ class CreationIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
 
 
 class Item(Model):
-    """Has the keys of every item. Models derive from it and it is not used itself, as they would inherit its
+    """The keys of every item. Models derive from this class and it is not used itself, as they would inherit its
     connection."""
 
     class Meta(metaclass=_TableNameFromSettings):
@@ -64,7 +64,7 @@ class ExtraWrite(NamedTuple):
 
 
 class RevisedItem(Item):
-    """This has named fields that are changed one by one, and a count of the changes."""
+    """An item with named fields that are changed one by one, and a count of the changes."""
 
     revision = NumberAttribute(null=True)
 
@@ -100,8 +100,8 @@ def connection() -> Connection:
 
 
 class ConditionalTransaction(TransactWrite):
-    """This transaction is not committed if a condition is not met. `is_committed` says so after the block. It raises if
-    it was cancelled only by concurrent writes of the same items, because its conditions are then unknown."""
+    """A transaction that is not committed if a condition is not met. `is_committed` says so after the block. It raises
+    if it was cancelled only by concurrent writes of the same items, because its conditions are then unknown."""
 
     is_committed = False
 

@@ -1,5 +1,3 @@
-"""Translation of errors that the code did not raise on purpose to errors for callers."""
-
 from aws_lambda_powertools import Logger
 
 from cupel_core.base.errors import AppError, RetryableError

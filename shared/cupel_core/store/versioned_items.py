@@ -27,7 +27,7 @@ class Versioned[T](NamedTuple):
 
 
 class Codec[T](Protocol):
-    """This says how a value is stored. A value that is not stored yet has the default."""
+    """The way in which a value is stored. A value that is not stored yet has the default."""
 
     name: str
 

@@ -297,7 +297,7 @@ def test_a_sampled_run_says_what_it_is_based_on_and_what_an_expansion_adds(clien
         "note": "Based on 20% of the scenarios (12 of 60, seed 1).",
     }
     texts = {each["kind"]: each["text"] for each in figures["insights"]}
-    assert texts["sample"].endswith("(12 of 60, seed 1). An expansion to all scenarios adds 192 probes.")
+    assert texts["sample"].endswith("(12 of 60, seed 1). An expansion to all scenarios adds 192 conversations.")
     assert texts["extrapolation"].startswith("The mean over all 60 scenarios, with 95% confidence: sim/steady ")
 
 

@@ -4,9 +4,15 @@ from typing import Any
 
 import pytest
 
+from cupel_core.analysis.sides import side_scenarios
 from cupel_core.base.messages import RunRef
+from cupel_core.domain.analysis.counts import ScenarioCases
+from cupel_core.domain.analysis.matching import MatchedBy, SideScenario, match_scenarios
+from cupel_core.domain.conversations.model_request import Message, MessageRole
+from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
-from cupel_core.store import runs
+from cupel_core.store import definition_scenarios, runs
+from cupel_core.store.snapshots import Snapshot
 from tests.answered_runs import AnsweredRun
 from tests.compared_runs import SCENARIOS, carry_out_jobs, run_of
 from tests.started_runs import NOW
@@ -135,12 +141,37 @@ def test_runs_without_common_scenarios_are_refused(client: Client, baseline: Run
 
 
 def test_scenarios_of_another_definition_are_matched_by_dimensions(client: Client, baseline: Run) -> None:
-    comparison = compared(client, baseline, run_of("def_another", "+"))
+    renamed = tuple(Scenario("", "", (Message(MessageRole.USER, "!"),), {"stakes": float(each)}) for each in range(8))
+    comparison = compared(client, baseline, run_of("def_another", "+", scenarios=renamed))
     assert comparison["figures"]["matchedBy"] == "DIMENSIONS"
     row = comparison["figures"]["rows"][0]
     assert (row["verdict"], row["difference"], row["scenarios"]) == ("INCONCLUSIVE", 0, 8)
     own = row["theseScenarios"]
     assert (own["difference"], own["interval"], own["p"]) == (0, pytest.approx([-0.462, 0.462], abs=1e-3), 1)
+
+
+def test_scenarios_of_an_edited_file_are_matched_by_content_or_name(client: Client) -> None:
+    asked = [{"name": f"case {each}", "messages": [{"role": "user", "content": f"{each}?"}]} for each in range(3)]
+    unnamed = {"messages": [{"role": "user", "content": "unnamed?"}]}
+    body = {
+        "name": "Edited",
+        "content": {"prompts": [{"id": "plain", "system": "Answer."}]},
+        "scenarios": [*asked, unnamed],
+    }
+    definition_id = client.post("/v1/definitions", body).json()["id"]
+    asked[1]["name"], asked[2]["messages"] = "renamed", [{"role": "user", "content": "edited?"}]
+    edited = {"content": {"prompts": [{"id": "plain", "system": "Answer briefly."}]}, "scenarios": [unnamed, *asked]}
+    assert client.patch(f"/v1/definitions/{definition_id}", edited).status == 200
+
+    matched = match_scenarios(*(side_of_version(definition_id, number) for number in (1, 2)))
+    assert (matched.matched_by, matched.only_baseline) == (MatchedBy.CONTENT_OR_NAME, 0)
+    assert [each.cases[0].comparison for each in matched.common] == [(1,), (2,), (3,), (0,)]
+
+
+def side_of_version(definition_id: str, number: int) -> list[SideScenario]:
+    manifest = definition_scenarios.get_manifest("acme", definition_id, number)
+    snapshot = Snapshot({}, manifest, tuple(range(manifest.total)), prices={}, price_list="test")
+    return list(side_scenarios(snapshot, [ScenarioCases(each, (each,)) for each in range(manifest.total)]))
 
 
 def test_what_changed_is_listed(client: Client, baseline: Run) -> None:

@@ -273,7 +273,7 @@ def test_a_run_without_a_completed_probe_has_a_report(client: Client) -> None:
     run = AnsweredRun(answer=lambda _: None, workspace="acme").start()
     failed = runs.transition(ref_of(run), Action.FAIL, NOW, completed_at=NOW)
     content = made(client, failed)["content"]
-    assert content["notes"][0].startswith("No probe has completed")
+    assert content["notes"][0].startswith("No conversation has completed")
     assert content["overall"]["winRate"]["share"] is None
     assert [each["code"] for each in content["errors"]] == ["timeout"]
     for kind in ("html", "md"):

@@ -82,8 +82,8 @@ def test_runs_without_a_difference_have_no_changed_scenarios(cupel: Cupel) -> No
 
 def test_what_the_sides_took_stands_below_the_verdicts(cupel: Cupel, baseline: Run, run: Run) -> None:
     printed = cupel("compare", baseline.id, run.id).stdout
-    assert "tokens per probe" in printed
-    assert "of all probes of either side, described and not tested" in printed
+    assert "tokens per conversation" in printed
+    assert "of all conversations of either side; they are not tested" in printed
     assert "7 → 7 (0.0%)" in printed
     assert "without decision" not in printed
 

@@ -123,14 +123,14 @@ def test_an_evaluation_in_this_process_asks_too(
         "run", definition, "--in-process", "--models", "openai/gpt-5-mini", "--repeats", "100", "--budget", "0.005"
     )
     assert result.exit_code == 2
-    assert "more than its budget of $0.005, so its last probes would end with the error budget" in result.stderr
+    assert "more than its budget of $0.005, so its last conversations would end with the error budget" in result.stderr
 
 
 def test_a_start_prints_what_it_is_expected_to_cost(cupel: Invoke, definition: str) -> None:
     answer = cupel("run", definition, "--models", "sim/steady", "--repeats", "1000")
     assert answer.exit_code == 0, answer.stderr
     [line] = [line for line in answer.stderr.splitlines() if line.startswith("run run_")]
-    assert re.search(r": 1,000 probes, \$\d+\.\d\d \(\$\d+\.\d\d to \$\d+\.\d\d\)$", line), line
+    assert re.search(r": 1,000 conversations, \$\d+\.\d\d \(\$\d+\.\d\d to \$\d+\.\d\d\)$", line), line
 
 
 @pytest.mark.parametrize("command", [("retry",), ("expand", "--sample", "100")])

@@ -204,7 +204,7 @@ def test_a_run_is_shown_with_what_it_has_spent(cupel: Cupel, run: Run):
     spending = Spending(Spend(1, Usage(), 0.5))
     error = ProbeError(0, "scn_0", "sim/steady", ProbeErrorCode.TIMEOUT, "late", 4, NOW, spending=spending)
     record_outcomes.record(run, run.fencing_token, [error])
-    assert "1 errored of 4 probes, spent $0.50" in cupel("show", run.id).stdout
+    assert "1 errored of 4 conversations, spent $0.50" in cupel("show", run.id).stdout
     unpriced = replace(error, probe_index=1, spending=Spending(Spend(1, Usage(), None)))
     record_outcomes.record(run, run.fencing_token, [unpriced])
-    assert "2 errored of 4 probes, spent at least $0.50" in cupel("show", run.id).stdout
+    assert "2 errored of 4 conversations, spent at least $0.50" in cupel("show", run.id).stdout

@@ -33,7 +33,7 @@ def test_a_file_is_estimated_as_it_would_be_run(cupel: Cupel) -> None:
     lines = answer.stdout.splitlines()
     assert [line.split()[:2] for line in lines[1:3]] == [["custom/m", "72"], ["sim/steady", "72"]]
     assert lines[1].count("$") == 3
-    assert lines[4].startswith("144 probes: $")
+    assert lines[4].startswith("144 conversations: $")
     assert lines[-2].startswith("basis  the texts, and usual lengths")
     assert lines[-1].startswith("bounds  the two amounts in brackets are a range")
 
@@ -46,8 +46,8 @@ def test_a_model_without_a_price_is_named(cupel: Cupel) -> None:
 def test_what_costs_nothing_has_no_range(cupel: Cupel) -> None:
     lines = cupel("estimate", DILEMMA, "--models", "sim/steady").stdout.splitlines()
     assert (lines[-1].startswith("basis  "), "brackets" in "".join(lines)) == (True, False)
-    assert lines[3].startswith("36 probes: $0, ")
-    duration = lines[3].removeprefix("36 probes: $0, ").split(" to ")
+    assert lines[3].startswith("36 conversations: $0, ")
+    duration = lines[3].removeprefix("36 conversations: $0, ").split(" to ")
     assert len(set(duration)) == len(duration)
 
 
@@ -58,7 +58,7 @@ def test_the_estimate_of_an_eval_is_printed(cupel: Cupel, client: Client) -> Non
     created = {"name": "e", "scenarioIds": [scenario["id"]], "model": "sim/steady"}
     eval_id = client.create_eval(created)["id"]
     answer = cupel("evals", "estimate", eval_id, "--repeats", "4")
-    assert "4 probes: $0" in answer.stdout, answer.stderr
+    assert "4 conversations: $0" in answer.stdout, answer.stderr
 
 
 def test_an_estimate_in_process_needs_no_stack(cupel: Cupel, tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_budget_that_is_never_exceeded_needs_no_remark(cupel: Cupel) -> None:
 
 def test_an_estimate_of_a_sample_says_what_the_others_cost(cupel: Cupel) -> None:
     sampled = cupel("estimate", DILEMMA, "--models", "custom/m", "--sample", "25").stdout
-    assert "all other scenarios: 27 probes more, $" in sampled
+    assert "all other scenarios: 27 conversations more, $" in sampled
     assert "all other scenarios" not in cupel("estimate", DILEMMA, "--models", "custom/m").stdout
 
 

@@ -96,7 +96,7 @@ def test_show_has_the_verdict_against_the_experiments_baseline(cupel: Cupel, clo
     experiment = created(cupel, tmp_path)
     cupel("experiments", "add", experiment, run.id)
     named = f"experiment {experiment} (Politeness): "
-    assert f"{named}without a baseline yet" in cupel("show", run.id).stdout
+    assert f"{named}it has no baseline yet" in cupel("show", run.id).stdout
     (tmp_path / "changes.yaml").write_text(f"baselineRunId: {baseline.id}\n")
     cupel("experiments", "update", experiment, str(tmp_path / "changes.yaml"))
     cupel("experiments", "add", experiment, baseline.id)

@@ -92,13 +92,13 @@ def test_a_gate_says_why_checks_could_not_be_computed() -> None:
 
 def test_a_gate_says_that_nothing_completed() -> None:
     assert Gate(fail_under=0.5, allow_errors=9).violations(results(0, errors=2)) == (
-        "nothing was judged: no probe completed",
+        "nothing was judged: no conversation completed",
     )
 
 
 def test_a_violation_names_both_numbers() -> None:
     (violation,) = Gate(fail_under=0.9).violations(results(2, failed=2))
-    assert violation == "pass rate 50.0% of 4 judged probes, 95% interval 15.0% to 85.0%, is below 0.9"
+    assert violation == "pass rate 50.0% of 4 judged conversations, 95% interval 15.0% to 85.0%, is below 0.9"
 
 
 def of_scenarios(model: str, passed: int, failed: int) -> list[Json]:
@@ -116,7 +116,7 @@ def test_a_good_target_does_not_hide_a_bad_one() -> None:
     found = tabulate(columns, 20, transcripts, [])
     assert pass_rate(found) == 0.75
     (violation,) = Gate(fail_under=0.7).violations(found)
-    assert violation.startswith("sim/bad: pass rate 50.0% of 10 judged probes")
+    assert violation.startswith("sim/bad: pass rate 50.0% of 10 judged conversations")
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_the_verdict_of_a_gate_has_the_rate_that_it_tests() -> None:
 
 def test_a_rate_with_errors_as_failures_says_what_it_is_of() -> None:
     (violation,) = Gate(fail_under=0.9, errors_as=ErrorsAs.FAIL).violations(results(6, errors=6))
-    assert violation.startswith("pass rate 50.0% of 12 judged or errored probes, 95% interval ")
+    assert violation.startswith("pass rate 50.0% of 12 judged or errored conversations, 95% interval ")
 
 
 def test_errors_bound_the_rate() -> None:

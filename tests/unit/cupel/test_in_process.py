@@ -31,7 +31,7 @@ def test_the_table_is_that_of_a_run_and_the_api_is_not_called(api: FakeApi, cupe
     answer = here(cupel, echoes)
     assert answer.exit_code == 0
     assert "Echoes  COMPLETED" in answer.stdout
-    assert "4 completed and 0 errored of 4 probes" in answer.stdout
+    assert "4 completed and 0 errored of 4 conversations" in answer.stdout
     assert "75.0% (30.1% to 95.4%)" in answer.stdout
     assert "failed: sim/echo: silver: contains: the output lacks" in answer.stdout
     assert api.requests == []
@@ -118,7 +118,7 @@ def test_with_json_every_probe_is_printed(cupel: Cupel, echoes: str) -> None:
         (
             ["--fail-under", "0.9"],
             1,
-            "gate: pass rate 75.0% of 4 judged probes, 95% interval 30.1% to 95.4%, is below 0.9",
+            "gate: pass rate 75.0% of 4 judged conversations, 95% interval 30.1% to 95.4%, is below 0.9",
         ),
         (["--allow-errors", "0"], 0, "gate: passed"),
     ],
@@ -193,7 +193,7 @@ def test_an_evaluation_without_completed_probes_fails(
     monkeypatch.setenv("CUSTOM_BASE_URL", "http://127.0.0.1:9/v1")
     answer = cupel("run", echoes, "--models", "custom/nobody", "--in-process")
     assert answer.exit_code == 1
-    assert "0 completed and 4 errored of 4 probes" in answer.stdout
+    assert "0 completed and 4 errored of 4 conversations" in answer.stdout
     assert "4 errored with" in answer.stdout
 
 

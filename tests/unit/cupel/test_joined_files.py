@@ -223,7 +223,7 @@ def test_several_files_in_process_are_rows_of_one_table(cupel: Cupel, files: Fil
     paths = [files.write("plain", "Be brief."), files.write("polite", "Be polite.")]
     answer = cupel("run", *map(str, paths), "--models", "sim/echo", "--in-process")
     assert answer.exit_code == 0
-    assert "4 completed and 0 errored of 4 probes" in answer.stdout
+    assert "4 completed and 0 errored of 4 conversations" in answer.stdout
     assert "sim/echo · Plain" in answer.stdout
     assert "sim/echo · Polite" in answer.stdout
 

@@ -134,11 +134,11 @@ def test_what_holds_up_several_targets_is_said_once() -> None:
     [
         (
             a_delay("throttled", provider="openai", until=LATER),
-            "openai throttles: next call in 0:48",
+            "openai throttles the calls: the next one is made in 0:48",
         ),
         (
             a_delay("learned_limit", provider="openai", limit=10, learnedLimit=4),
-            "openai throttles: 4 of 10 parallel requests",
+            "openai throttles the calls: 4 of 10 parallel requests are used",
         ),
         (
             a_delay("higher_priority", provider="openai", limit=10, takenSlots=8),

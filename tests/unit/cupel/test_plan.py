@@ -27,7 +27,7 @@ def test_without_history_a_spread_is_assumed(cupel: Cupel) -> None:
 def test_the_spread_can_be_given(cupel: Cupel) -> None:
     result = cupel("plan", "--effect", "0.1", "--metric", "pass_rate", "--spread", "0.3")
     assert "Standard deviation of scenarios' differences 0.30, as given." in result.stdout
-    assert "probes per target" in result.stdout
+    assert "conversations per target" in result.stdout
 
 
 def test_the_spread_of_rates_follows_from_one_of_them(cupel: Cupel) -> None:

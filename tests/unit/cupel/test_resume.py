@@ -259,7 +259,7 @@ def test_ctrl_c_saves_what_was_answered_and_says_how_to_continue(run: Any, ctrl_
     interrupted = run()
     (saved,) = Path(".cupel/evaluations").iterdir()
     assert interrupted.exit_code == 130
-    assert f"interrupted; 2 of 4 probes are saved in {saved}" in interrupted.stderr
+    assert f"interrupted; 2 of 4 conversations are saved in {saved}" in interrupted.stderr
     assert f"repeat the command with --resume {saved}" in interrupted.stderr
     assert str(run("--resume", "last").exit_code) == "0"
     assert ctrl_c == ["one", "two", "three", "three", "four"]

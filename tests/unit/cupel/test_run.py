@@ -191,10 +191,10 @@ def test_without_a_terminal_watching_ends_at_a_run_that_waits_for_a_repair(api: 
 
 
 def test_a_failed_run_says_where_and_why(api: FakeApi, cupel: Cupel):
-    failure = {"where": "probing", "why": "no probe completed"}
+    failure = {"where": "probing", "why": "no conversation completed"}
     api.runs = [a_run(status="FAILED", failure=failure, progress={"total": 6, "completed": 0, "failed": 6})]
     answer = cupel("watch", "run_1")
-    assert "failed in probing: no probe completed" in answer.stdout
+    assert "failed in probing: no conversation completed" in answer.stdout
     assert answer.exit_code == 1
 
 
@@ -210,7 +210,7 @@ def test_what_holds_up_a_run_is_printed_when_it_begins_to(api: FakeApi, cupel: C
     limits = [a_delay("learned_limit", provider="sim", limit=10, learnedLimit=limit) for limit in (4, 5, 6)]
     targets = [a_target(SIMULATED, 6, 2, delays=[limit]) for limit in limits]
     api.progress = [*map(a_progress, targets), a_progress(a_target(SIMULATED, 6, 6), status="COMPLETED")]
-    assert cupel("watch", "run_1").stderr.count("sim throttles: ") == 1
+    assert cupel("watch", "run_1").stderr.count("sim throttles the calls: ") == 1
 
 
 def test_polling_slows_down_to_once_a_second(api: FakeApi, client: Client, waits: list[float]):

@@ -29,7 +29,7 @@ def results(*extrapolated: dict[str, Any], decision: str | None = "3") -> list[M
 
 def test_a_sampled_run_is_extrapolated_where_there_is_an_interval() -> None:
     assert list(sample_lines(SAMPLE, results(*TWO_TARGETS), "cupel expand run_1 --sample 100")) == [
-        f"{NOTE} An expansion to all scenarios adds 96 probes: cupel expand run_1 --sample 100",
+        f"{NOTE} An expansion to all scenarios adds 96 conversations: cupel expand run_1 --sample 100",
         "The mean over all 60 scenarios, with 95% confidence: sim/0 2.50 to 3.25.",
     ]
 
@@ -46,7 +46,7 @@ def test_nothing_is_said_of_a_run_that_is_no_sample(sample: dict[str, Any]) -> N
 
 def test_show_prints_the_note_below_the_table(api: FakeApi, cupel: Cupel) -> None:
     api.transcripts, api.sample = [a_transcript(0, SIMULATED, "4")], SAMPLE
-    assert f"{NOTE} An expansion to all scenarios adds 96 probes: " in cupel("show", "run_1").stdout
+    assert f"{NOTE} An expansion to all scenarios adds 96 conversations: " in cupel("show", "run_1").stdout
     assert json.loads(cupel("show", "run_1", "--json").stdout)["sample"] == SAMPLE
 
 
@@ -80,5 +80,8 @@ def test_in_process_a_sample_says_so_too(tmp_path: Path) -> None:
 def test_in_process_the_command_prints_it(api: FakeApi, cupel: Cupel, tmp_path: Path) -> None:
     path = definition(tmp_path / "q.json", 40)
     printed = cupel("run", path, "--models", "sim/echo", "--in-process", "--sample", "25", "--seed", "1").stdout
-    assert "Based on 25% of the scenarios (10 of 40, seed 1). An expansion to all scenarios adds 30 probes." in printed
+    assert (
+        "Based on 25% of the scenarios (10 of 40, seed 1). An expansion to all scenarios adds 30 conversations."
+        in printed
+    )
     assert "The pass rate over all 40 scenarios, with 95% confidence: sim/echo " in printed

@@ -73,7 +73,7 @@ def test_a_scale_run_names_the_model_of_its_report(cupel: Cupel, client: Client)
 
 def test_an_estimate_starts_nothing(cupel: Cupel, client: Client) -> None:
     answer = cupel("scale", "--model", "sim/steady", "--message", "Hello", "-n", "3", "--estimate")
-    assert "3 probes: $0" in answer.stdout, answer.stderr
+    assert "3 conversations: $0" in answer.stdout, answer.stderr
     assert list(client.list_runs()) == []
 
 
@@ -84,10 +84,10 @@ def test_an_estimate_says_what_the_trial_may_cost(cupel: Cupel, client: Client, 
     client.update_provider("sim", PRICED)
     options = ("--system-file", system_file, "--message", "Hello", "--judge-model", "sim/bold", "--trial")
     answer = cupel("scale", "--model", "sim/steady", *options, "-n", "20", "--estimate")
-    assert "trial of the revised prompt: 14 probes more, $" in answer.stdout, answer.stderr
+    assert "trial of the revised prompt: 14 conversations more, $" in answer.stdout, answer.stderr
     assert "besides the budget of the run\n" in answer.stdout
     few = cupel("scale", "--model", "sim/steady", *options, "-n", "5", "--estimate")
-    assert "10 probes more" in few.stdout
+    assert "10 conversations more" in few.stdout
     assert "it is not expected to start" in few.stdout
 
 

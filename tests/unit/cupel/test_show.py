@@ -105,8 +105,8 @@ def test_the_interval_of_few_scenarios_is_about_exactly_these(api: FakeApi, cupe
     shown = cupel("show", "run_1").stdout
     assert "100.0% (75.8% to 100.0%)" in shown
     assert (
-        "caution: 2 scenarios: the interval of a pass rate is for exactly these, and nothing follows for others like "
-        "them\n" in shown
+        "caution: 2 scenarios: the interval of a pass rate holds for exactly these, and says nothing about other "
+        "scenarios\n" in shown
     )
 
 
@@ -115,7 +115,7 @@ def test_errors_bound_the_pass_rate(api: FakeApi, cupel: Cupel):
     api.transcripts = [a_transcript(i, SIMULATED, "1", scenarioId=f"scn_{i}", result=verdict) for i in range(8)]
     api.errors = [{**an_error(8 + i, SIMULATED), "scenarioId": f"scn_{i}"} for i in range(4)]
     assert (
-        f"{SIMULATED}: the pass rate is 75.0% if all errored probes had failed, and 100.0% if they had passed\n"
+        f"{SIMULATED}: the pass rate is 75.0% if all errored conversations had failed, and 100.0% if they had passed\n"
         in cupel("show", "run_1").stdout
     )
 
@@ -229,7 +229,7 @@ def test_suspended_models_are_shown(api: FakeApi, cupel: Cupel):
     api.runs = [a_run(status="RUNNING", suspendedModels=[suspended])]
     shown = cupel("show", "run_1").stdout
     assert f"{REAL} is suspended until" in shown
-    assert "cupel retry run_1 runs the errored probes again" in shown
+    assert "cupel retry run_1 runs the errored conversations again" in shown
 
 
 @pytest.mark.parametrize(("graders", "option"), [({}, "--models"), ({"judgeModel": "custom/gpt-x"}, "--judge-model")])
@@ -333,7 +333,7 @@ def test_export_as_json_lines(cupel: Cupel):
     lines = [json.loads(line) for line in answer.stdout.splitlines()]
     assert [line["probeIndex"] for line in lines] == [0, 1, 2, 3, 4, 5]
     assert "definitionSnapshot" not in lines[0]
-    assert "5 transcripts and 1 errored probe" in answer.stderr
+    assert "5 transcripts and 1 errored conversation" in answer.stderr
 
 
 @pytest.mark.usefixtures("finished")
@@ -553,7 +553,7 @@ def test_csv_and_json_lines_contain_errored_probes_in_the_order_of_the_run(api: 
         (2, "COMPLETED"),
     ]
     assert items[1]["error"]["code"] == "timeout"
-    assert "2 transcripts and 1 errored probe; 3 probes without an outcome yet" in exported.stderr
+    assert "2 transcripts and 1 errored conversation; 3 conversations without an outcome yet" in exported.stderr
 
 
 def test_csv_has_the_cost_with_and_without_graders(api: FakeApi, cupel: Cupel):

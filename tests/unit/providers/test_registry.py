@@ -1,6 +1,3 @@
-import re
-from pathlib import Path
-
 import pytest
 
 from cupel_core.base.errors import Invalid
@@ -27,14 +24,6 @@ def test_a_model_belongs_to_the_provider_before_its_first_slash() -> None:
 
 def test_only_servers_of_ones_own_and_azure_need_their_address_from_the_account() -> None:
     assert [name for name, provider in PROVIDERS.items() if provider.needs_base_url] == ["azure", "custom"]
-
-
-def test_the_page_on_providers_names_each_with_its_address() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "providers.md").read_text()
-    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
-    addresses = {name: row[1] for row in rows for name in re.findall(r"`([a-z]+)`", row[0])}
-    assert list(addresses) == list(PROVIDERS)
-    assert all(provider.base_url in addresses[name] for name, provider in PROVIDERS.items())
 
 
 @pytest.mark.parametrize("name", ["custom-a", "custom-gpu-box-2", f"custom-{'a' * 40}"])

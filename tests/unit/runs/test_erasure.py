@@ -30,7 +30,6 @@ from cupel_core.store import (
 from cupel_core.store.erasures import ErasureKind
 from cupel_core.store.settings import Settings
 from tests.answered_runs import AnsweredRun, get_transcript
-from tests.conftest import ROOT
 from tests.quoted_runs import ASKED, ERROR, LONG, MARKER, SHORT, quoted_run
 from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW, RunSetup, ref_of
@@ -74,11 +73,10 @@ async def test_a_marker_is_stored_by_every_feature_that_stores_text(cloud: Setti
     assert len(objects) == 3, "the long messages, and their checkpoint in two rounds"
 
 
-async def test_the_documented_places_are_those_where_text_is_stored(cloud: Settings) -> None:
+async def test_only_these_items_have_text_of_conversations(cloud: Settings) -> None:
     run = await quoted_run()
     stored = {place.removeprefix(f"ws_a#run#{run.id}").split("#")[1] for place in items_with(MARKER, cloud)}
-    retention = (ROOT / "docs/operations.md").read_text().partition("## Retention")[2].partition("\n## ")[0]
-    assert set(re.findall(r"`#(\w+)#`", retention)) == stored
+    assert stored == {"attempts", "checkpoints", "leaves", "pages", "probes", "rescores", "selections"}
 
 
 async def test_the_content_of_deleted_probes_is_found_nowhere(cloud: Settings) -> None:

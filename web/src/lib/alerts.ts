@@ -9,7 +9,7 @@ export interface Alert {
 
 const PAUSES: Readonly<Record<string, string>> = {
   budget: "paused: a budget is used up",
-  provider: "paused: a provider has to be repaired",
+  provider: "paused: a provider refuses its calls",
   judge: "paused: its judge gives no usable verdict",
 };
 
@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<string, (data: Readonly<Record<string, unknown>>) =
     typeof percent === "number"
       ? `${percent}% of the ${own(PERIODS, scope) ?? "budget"} ${percent >= 100 ? "is used up" : "is used"}`
       : null,
-  "run.recovered": () => "work that a fault had interrupted goes on",
+  "run.recovered": () => "interrupted work was resumed",
 };
 const PERIODS: Readonly<Record<string, string>> = {
   day: "workspace's budget of the day",

@@ -28,7 +28,7 @@ test("errors bound the pass rate, and without errors there are no bounds", () =>
       estimate: { passRateBounds },
     }) as unknown as ColumnResults;
   expect(boundsText(bounded(bounds))).toBe(
-    "Mine: the pass rate is 25.0% if all errored probes had failed, and 75.0% if they had passed",
+    "Mine: the pass rate is 25.0% if all errored conversations had failed, and 75.0% if they had passed",
   );
   expect(boundsText(bounded(null))).toBeNull();
 });

@@ -38,7 +38,7 @@ export function boundsText(column: ColumnResults): string | null {
   const bounds = column.estimate.passRateBounds;
   if (!bounds) return null;
   const [low, high] = [bounds.errorsAsFailures, bounds.errorsAsPasses].map(({ share }) => formatShare(share));
-  const rate = `the pass rate is ${low} if all errored probes had failed, and ${high} if they had passed`;
+  const rate = `the pass rate is ${low} if all errored conversations had failed, and ${high} if they had passed`;
   return `${columnName(column)}: ${rate}`;
 }
 

@@ -174,7 +174,7 @@ export function factorsText(
   if (!Number.isInteger(cases)) return null;
   const shown =
     further > 0 && Number.isInteger(all)
-      ? `${formatCount(cases)} of ${counted(all, "case")}`
-      : counted(cases, "case");
+      ? `${formatCount(cases)} of ${counted(all, "conversation")}`
+      : counted(cases, "conversation");
   return [shown, counted(targets, "target"), counted(repeats, "repeat")].join(" × ");
 }

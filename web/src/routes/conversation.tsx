@@ -28,7 +28,7 @@ export function Conversation({ run, table, index, against, isSideBySide = false 
     return <ErroredConversation id={`${run.id}-${index}`} isSideBySide={isSideBySide} />;
   if (index === undefined || !hasTranscript(table, index))
     return (
-      <Empty title="Not there yet">
+      <Empty title="Not finished yet">
         <p>The conversation has no outcome yet.</p>
       </Empty>
     );

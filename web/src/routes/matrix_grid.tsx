@@ -331,7 +331,7 @@ function Row(props: RowProps) {
     >
       <div role="rowheader" aria-colindex={1} className={styles.name} style={{ width: namePx }}>
         <span className={styles.scenario}>
-          {name ? visible(name.scenarioName ?? (name.scenarioId || `case ${row}`)) : "Loading…"}
+          {name ? visible(name.scenarioName ?? (name.scenarioId || `scenario ${row}`)) : "Loading…"}
         </span>
         {!props.isCompact && props.group !== undefined && <small>{visible(props.group)}</small>}
         {!props.isCompact && name?.personaName && <small>{visible(name.personaName)}</small>}

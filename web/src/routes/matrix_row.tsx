@@ -65,7 +65,7 @@ export function MatrixRow({ run, table, row, column, repeat, close }: RowProps) 
     <section className={styles.panel} ref={panel} aria-labelledby="opened">
       <div className={styles.panelHead} data-actions>
         <h2 id="opened" ref={title} tabIndex={-1}>
-          {visible(name?.scenarioName ?? `Case ${row}`)}
+          {visible(name?.scenarioName ?? `Scenario ${row}`)}
         </h2>
         {table.repeats > 1 && (
           <label>

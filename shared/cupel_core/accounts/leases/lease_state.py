@@ -86,7 +86,6 @@ class LeaseState:
         self.in_flight = 0
         """The number of slots used by calls or reserved for the first calls of conversations."""
         self.open_conversations = 0
-        """The number of conversations with this account that have started and not ended."""
         self.pending = PendingProbes()
         self.limits = Limits(1)
         """The account's configured limits replace this value when they are known."""
@@ -125,7 +124,6 @@ class LeaseState:
 
     @property
     def granted_slots(self) -> int:
-        """Return how many calls may be in flight at the same time."""
         lease = self._lease
         if lease is None or not self._is_current(lease):
             return 0

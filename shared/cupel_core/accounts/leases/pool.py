@@ -78,7 +78,6 @@ class LeasePool:
             await asyncio.gather(*(holder.leave() for holder in self._holders.values()))
 
     def lease_holder(self, workspace: str, account: Account) -> LeaseHolder:
-        """Return the lease on this account, with its limits as they are now."""
         limits = Limits(account.max_parallel_requests, account.requests_per_minute, account.tokens_per_minute)
         return self._lease_holder(workspace, account.provider, limits)
 
@@ -137,7 +136,6 @@ class LeasePool:
             return reply
 
     def is_crowded(self, workspace: str) -> bool:
-        """Return whether calls of this workspace wait for any account, such as a slow judge's."""
         return any(holder.is_crowded for (owner, _), holder in self._holders.items() if owner == workspace)
 
     async def renew(self, holder: LeaseHolder) -> None:

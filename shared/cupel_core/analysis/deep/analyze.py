@@ -1,5 +1,3 @@
-"""Computes the deep analysis of a run's cells."""
-
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 

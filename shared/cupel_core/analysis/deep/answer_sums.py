@@ -1,5 +1,3 @@
-"""Arranges the answers of a run as arrays."""
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,7 +31,7 @@ class AnswerSums:
     totals: Floats
     squares: Floats
     scores: Floats
-    """Its shape is (scenarios, dimensions); scenarios without a score have NaN."""
+    """Scores, as an array of (scenarios, dimensions); NaN for a scenario without a score."""
     dimensions: tuple[str, ...]
 
     @classmethod
@@ -67,7 +65,7 @@ class CompleteMatrix:
     columns: Numbers
     scenarios: Numbers
     values: Floats
-    """Its shape is (columns, scenarios)."""
+    """An array of (columns, scenarios)."""
     imputed_share: float
 
     @classmethod

@@ -23,7 +23,7 @@ _CHANCE = 0.95
 _MAX_LOADINGS = 20
 _TINY = 1e-12
 _SHUFFLED_AT_ONCE = 2_000
-"""So many scenarios are shuffled at once that their copies stay in the processor's cache."""
+"""Number of scenarios that are shuffled together: few enough that their copies stay in the processor's cache."""
 
 
 MIN_COLUMNS_FOR_VARIANCE, MIN_SCENARIOS_FOR_VARIANCE = 2, 2
@@ -33,9 +33,9 @@ MIN_COLUMNS_FOR_VARIANCE, MIN_SCENARIOS_FOR_VARIANCE = 2, 2
 class PrincipalAxes:
     eigenvalues: Floats
     coordinates: Floats
-    """Its shape is (rows, axes)."""
+    """An array of (rows, axes)."""
     loadings: Floats
-    """Its shape is (axes, variables); each axis has length 1."""
+    """An array of (axes, variables); each axis has length 1."""
 
     @property
     def shares(self) -> Floats:

@@ -22,7 +22,7 @@ class ScoredScenarios:
     rows: Numbers
     names: tuple[str, ...]
     scores: Floats
-    """Its shape is (scenarios, dimensions)."""
+    """An array of (scenarios, dimensions)."""
     partial: tuple[str, ...]
 
     @classmethod

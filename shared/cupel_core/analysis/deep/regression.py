@@ -21,12 +21,11 @@ _NO_ERROR = 1e-9
 class Fit:
     coefficients: Floats
     influences: Floats
-    """Its shape is (scenarios, coefficients). It has the contribution of the scenario's residuals to each
-    coefficient."""
+    """An array of (scenarios, coefficients): the contribution of each scenario's residuals to each coefficient."""
     leverages: Floats
-    """Has the share of its residuals that each scenario itself takes away."""
+    """The share of its residuals that each scenario itself takes away."""
     residuals: Floats
-    """Has for each scenario the sum of its answers less their expected sum."""
+    """The sum of each scenario's answers less their expected sum."""
     inverse: Floats
     correction: float
     """The small-sample correction CR1."""

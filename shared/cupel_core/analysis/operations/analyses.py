@@ -1,5 +1,3 @@
-"""Serves analyses of runs and their result tables."""
-
 from typing import Annotated
 
 from cupel_core.analysis import breakdowns, deep_requests, queries, results

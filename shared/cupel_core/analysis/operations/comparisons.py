@@ -1,5 +1,3 @@
-"""Serves comparisons of runs, targets or prompts."""
-
 from http import HTTPStatus
 from typing import Annotated, Any
 

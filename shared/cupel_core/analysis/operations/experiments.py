@@ -1,5 +1,3 @@
-"""Serves experiments, which compare runs under one hypothesis with a baseline."""
-
 from functools import partial
 
 from cupel_core.analysis import experiments as analysis

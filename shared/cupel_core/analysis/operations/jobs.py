@@ -1,5 +1,3 @@
-"""Serves jobs, which are queued computations, and their progress."""
-
 from typing import Annotated
 
 from cupel_core.analysis import lists

@@ -1,5 +1,3 @@
-"""Serves reports of runs as JSON, Markdown or HTML."""
-
 from http import HTTPStatus
 from typing import Annotated
 

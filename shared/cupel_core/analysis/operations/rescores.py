@@ -1,5 +1,3 @@
-"""Serves rescores of a run, and pass rates of the run or of a rescore."""
-
 from typing import Annotated
 
 from cupel_core.analysis import results

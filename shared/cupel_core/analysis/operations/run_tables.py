@@ -1,5 +1,3 @@
-"""Serves the figures for tables and plots of a large run, in numbered blocks."""
-
 from collections.abc import Sequence
 from typing import Annotated
 

@@ -8,7 +8,7 @@ from cupel_core.analysis.reports.markup import Element, element
 
 _WIDTH, _LABELS, _ROW, _BAR = 720, 240, 26, 14
 _VALUES = 90
-"""This width is reserved for the figure to the right of a bar."""
+"""Width for the figure to the right of a bar."""
 _WIDE_LETTERS = frozenset("mwMW@%—…")
 _MAX_LETTERS = 32
 _LETTER, _CAPITAL, _WIDE = 8.5, 10.0, 13.5

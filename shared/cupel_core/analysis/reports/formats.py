@@ -1,5 +1,3 @@
-"""Formats the figures of a report as texts for people."""
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 

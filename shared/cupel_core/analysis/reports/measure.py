@@ -290,7 +290,7 @@ def _notes(run: Run, overall: GroupEstimate, totals: ColumnTotals) -> Iterator[s
         if status is not EvaluatorStatus.ACTIVE:
             yield f"The evaluator {name} {_WHY_NOT[status]}."
     if not overall.completed:
-        yield "No probe has completed, so there is nothing to judge."
+        yield "No conversation has completed, so there is nothing to judge."
     elif not overall.pass_rate.trials and not totals.unscored:
         yield "No conversation was judged: the run has neither criteria nor assertions that decide."
     elif overall.pass_rate.scenarios == 1:

@@ -79,10 +79,10 @@ def _parts(report: ReportResponse, content: ReportContentResponse) -> Iterator[M
     for by, breakdown in formats.breakdown_tables(content):
         yield from _section(f"Pass rate by {by}", breakdown)
     yield from _section("Differences between targets", formats.difference_table(content))
-    yield from _section("Scenarios that were failed", formats.scenario_table(content))
+    yield from _section("Failed scenarios", formats.scenario_table(content))
     yield from _failed_answers(report.texts.failed_answers if report.texts else ())
     errors = tuple((each.code, formats.number(each.probes)) for each in content.errors)
-    yield from _section("Infrastructure errors", ReportTable(("code", "probes"), errors))
+    yield from _section("Infrastructure errors", ReportTable(("code", "conversations"), errors))
     yield from _section("Not scored", formats.unscored_table(content))
     yield from _section("Failure modes", formats.failure_table(content), _failure_modes(content))
     yield from _excerpts(report.texts.excerpts if report.texts else ())
@@ -122,7 +122,7 @@ def _description(report: ReportResponse, content: ReportContentResponse) -> str:
     ended = f", ended {content.completed_at:%Y-%m-%d %H:%M} UTC" if content.completed_at else ""
     return (
         f"Run {report.run_id} of {content.definition_name}, version {content.definition_version}: "
-        f"{content.run_status}, {count_of(content.probes, 'probe')}{ended}"
+        f"{content.run_status}, {count_of(content.probes, 'conversation')}{ended}"
     )
 
 

@@ -54,11 +54,11 @@ def _lines(report: ReportResponse, content: ReportContentResponse) -> Iterator[s
     for by, breakdown in formats.breakdown_tables(content):
         yield from _section(f"Pass rate by {inline(by)}", breakdown)
     yield from _section("Differences between targets", formats.difference_table(content))
-    yield from _section("Scenarios that were failed", formats.scenario_table(content))
+    yield from _section("Failed scenarios", formats.scenario_table(content))
     yield from _failed_answers(report.texts.failed_answers if report.texts else ())
     if content.errors:
         errors = tuple((each.code, formats.number(each.probes)) for each in content.errors)
-        yield from _section("Infrastructure errors", ReportTable(("code", "probes"), errors))
+        yield from _section("Infrastructure errors", ReportTable(("code", "conversations"), errors))
     yield from _section("Not scored", formats.unscored_table(content))
     yield from _section("Failure modes", formats.failure_table(content))
     yield from _excerpts(report.texts.excerpts if report.texts else ())
@@ -75,7 +75,7 @@ def _lines(report: ReportResponse, content: ReportContentResponse) -> Iterator[s
 def _description(report: ReportResponse, content: ReportContentResponse) -> str:
     definition = f"{content.definition_name}, version {content.definition_version}"
     ended = f", ended {content.completed_at:%Y-%m-%d %H:%M} UTC" if content.completed_at else ""
-    probes = f"{content.run_status}, {count_of(content.probes, 'probe')}{ended}"
+    probes = f"{content.run_status}, {count_of(content.probes, 'conversation')}{ended}"
     return f"Run {inline(report.run_id)} of {inline(definition)}: {probes}."
 
 

@@ -1,5 +1,3 @@
-"""Starts trials that a run asked for at its start, once its report is completed."""
-
 from datetime import datetime
 
 from cupel_core.analysis.reports import requests, trials

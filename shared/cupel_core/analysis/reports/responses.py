@@ -1,5 +1,3 @@
-"""Defines the responses for reports."""
-
 from cupel_core.analysis.reports import trial_results
 from cupel_core.analysis.reports.requests import ReportView
 from cupel_core.contract.reports import ReportContentResponse, ReportResponse, ReportTextsResponse

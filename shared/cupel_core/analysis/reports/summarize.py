@@ -52,7 +52,7 @@ _MAX_TAG_LENGTH = 100
 _CHARACTERS_PER_TOKEN = 4
 _KINDS = ("failure_modes", "hallucinations", "goal_failures", "inconsistencies")
 TOO_LONG, NOTHING_TO_READ = "over the token budget", "there is no conversation to read"
-"""These texts say why there is no summary when another request would give the same result."""
+"""The reasons for a missing summary that another request would repeat."""
 
 
 class WrittenSummary(NamedTuple):

@@ -1,5 +1,3 @@
-"""Reads a trial: the statuses of its arms and, once both are completed, their comparison."""
-
 from collections import Counter
 from contextlib import suppress
 from datetime import datetime, timedelta

@@ -1,5 +1,3 @@
-"""Branches of a chat, and the messages in them."""
-
 from collections.abc import Sequence
 from typing import Annotated, Literal
 

@@ -1,5 +1,3 @@
-"""Chats: conversations of people with models, with branches."""
-
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.base.preconditions import etag
 from cupel_core.chats import catalog

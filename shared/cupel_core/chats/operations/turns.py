@@ -1,5 +1,3 @@
-"""Turns of chats: start, read, follow and abort them."""
-
 import time
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -1,5 +1,3 @@
-"""Reading of an operation's value from a model's answer: its text, or the JSON in it."""
-
 import json
 import re
 from collections.abc import Mapping

@@ -41,7 +41,6 @@ async def render_template(template: str, context: Mapping[str, Any], *, strict: 
 
 
 def is_small(context: Mapping[str, Any]) -> bool:
-    """Return whether the messages and values are small enough for quick templates to be quick with them."""
     try:
         # This is much faster than counting characters, and never less than their number.
         if len(orjson.dumps(context)) <= MAX_QUICK_CONTEXT:

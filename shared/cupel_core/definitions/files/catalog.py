@@ -27,8 +27,6 @@ _CHECK_AGAIN_AFTER = timedelta(minutes=10)
 
 
 class AnnouncedFile(NamedTuple):
-    """The properties of a file that a client announces before it uploads the content."""
-
     name: str
     format: FileFormat
     size: int

@@ -1,5 +1,3 @@
-"""Previews of the scenarios that a generation by the matrix would write."""
-
 from typing import NamedTuple
 
 from cupel_core.base.errors import Invalid

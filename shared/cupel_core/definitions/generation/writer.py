@@ -39,7 +39,6 @@ from cupel_core.store import definition_scenarios, generations, queues, scenario
 from cupel_core.store.settings import settings
 
 CHUNK_SIZE = 100
-"""This many texts are written before they are stored."""
 MAX_CONCURRENT = 50
 MAX_WAIT_SECONDS = 20.0
 MIN_CHUNK_SECONDS = 30.0
@@ -90,7 +89,6 @@ class ScenarioWriter:
     attempt: Attempt
     """Makes each attempt within a lease on the account."""
     max_output_tokens: int | None = None
-    """The maximum number of tokens of a text."""
 
     async def write(self, indexes: range, seconds: float) -> WrittenTexts:
         slots = asyncio.Semaphore(min(self.account.max_parallel_requests, MAX_CONCURRENT))

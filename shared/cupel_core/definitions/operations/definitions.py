@@ -1,5 +1,3 @@
-"""Definitions and their forks."""
-
 from typing import Annotated
 
 from cupel_core.base.paging import DEFAULT_LIMIT, Page

@@ -1,5 +1,3 @@
-"""Images and PDFs for messages."""
-
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.files import CreateFile, FileDetailResponse, FilePage, FileResponse, FileUploadResponse
 from cupel_core.contract.operation import (

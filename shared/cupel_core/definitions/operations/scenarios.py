@@ -1,5 +1,3 @@
-"""The scenarios of a definition: list, add, import, generate, update and delete them."""
-
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.definitions import (
     CreateScenarios,

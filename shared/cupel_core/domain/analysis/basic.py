@@ -1,5 +1,3 @@
-"""Computes the basic analysis of a run from its cells and sums alone."""
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field

@@ -1,5 +1,3 @@
-"""Finds the cautions that a reader should know before relying on an analysis or on a row of a comparison."""
-
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
@@ -96,13 +94,15 @@ def _agreement(given: CautionInput) -> Iterator[Caution]:
         return
     if agreed.rare_scenarios < MIN_RARE:
         others = "all targets pass" if given.metric is Metric.PASS_RATE else "all targets give the most frequent answer"
-        text = f"agreement rests on {count_of(agreed.rare_scenarios, 'scenario')}: to all others, {others}"
+        text = f"agreement depends on {count_of(agreed.rare_scenarios, 'scenario')}: in all others, {others}"
         yield Caution(CautionCode.RARE_ANSWERS, text)
 
 
 def _partial(given: CautionInput) -> Iterator[Caution]:
     if given.missing_probes:
-        yield Caution(CautionCode.PARTIAL, f"without an outcome: {count_of(given.missing_probes, 'probe')} of the run")
+        yield Caution(
+            CautionCode.PARTIAL, f"without an outcome yet: {count_of(given.missing_probes, 'conversation')} of the run"
+        )
 
 
 def _left_out(given: CautionInput) -> Iterator[Caution]:
@@ -118,15 +118,17 @@ def _sample_size(given: CautionInput) -> Iterator[Caution]:
     if number == 1:
         yield Caution(
             CautionCode.ONE_SCENARIO,
-            "a single scenario: the figures say how it is answered again and again, and nothing about other scenarios",
+            "a single scenario: the figures say how its repeats are answered, and nothing about other scenarios",
         )
     elif 1 < number < MIN_SCENARIOS:
         yield Caution(
             CautionCode.FEW_SCENARIOS,
-            f"{number} scenarios: intervals are for exactly these, and nothing follows for others like them",
+            f"{number} scenarios: intervals hold for exactly these, and say nothing about other scenarios",
         )
     elif MIN_SCENARIOS <= number < SMALL_SAMPLE:
-        yield Caution(CautionCode.SMALL_SAMPLE, f"{number} scenarios: intervals are wide and small effects stay hidden")
+        yield Caution(
+            CautionCode.SMALL_SAMPLE, f"{number} scenarios: intervals are wide, and small effects are not found"
+        )
     elif SMALL_SAMPLE <= number < MODERATE_SAMPLE:
         yield Caution(CautionCode.MODERATE_SAMPLE, f"{number} scenarios: only large effects can be seen")
 
@@ -144,7 +146,7 @@ def _decisions(given: CautionInput) -> Iterator[Caution]:
     if high:
         yield Caution(
             CautionCode.HIGH_OTHER,
-            "of more than 10% of the answers no decision could be read; they are in no mean",
+            "no decision could be read from more than 10% of the answers; the means leave them out",
             high,
         )
 
@@ -154,8 +156,8 @@ def _errors(given: CautionInput) -> Iterator[Caution]:
     if rates and max(rates) - min(rates) > UNEVEN_ERRORS:
         yield Caution(
             CautionCode.UNEVEN_ERRORS,
-            f"between {format_percent(min(rates))} and {format_percent(max(rates))} of the targets' probes "
-            "errored: what is missing may differ",
+            f"between {format_percent(min(rates))} and {format_percent(max(rates))} of the targets' conversations "
+            "errored, so the targets may have answered different scenarios",
         )
 
 
@@ -195,13 +197,13 @@ class ComparisonCaution(StrEnum):
 
 _MESSAGES = {
     ComparisonCaution.ONE_SCENARIO: "One scenario: the figures hold for it alone, not for others like it.",
-    ComparisonCaution.FEW_SCENARIOS: "Fewer than 5 scenarios: nothing follows for others like them.",
+    ComparisonCaution.FEW_SCENARIOS: "Fewer than 5 scenarios: the figures say nothing about other scenarios.",
     ComparisonCaution.SMALL_SAMPLE: "Fewer than 10 scenarios: only large differences can be detected.",
     ComparisonCaution.MODERATE_SAMPLE: "Fewer than 30 scenarios: small differences cannot be detected.",
     ComparisonCaution.NO_VARIATION: "Nearly all scenarios differ by the same amount; the interval allows for others.",
     ComparisonCaution.HIGH_OTHER: "More than 10% of the answers of a side have no readable code.",
-    ComparisonCaution.UNEVEN_ERRORS: "The shares of errored probes differ by more than 5 percentage points.",
-    ComparisonCaution.ERRORS_DECIDE: "The difference has another sign if errored probes count as failures.",
+    ComparisonCaution.UNEVEN_ERRORS: "The shares of errored conversations differ by more than 5 percentage points.",
+    ComparisonCaution.ERRORS_DECIDE: "The difference has another sign if errored conversations count as failures.",
     ComparisonCaution.SUBSTITUTED: "The sides have different targets or prompts.",
     ComparisonCaution.PERSONAS: "Intervals are for exactly these personas, and not for users like them.",
 }

@@ -62,8 +62,8 @@ class WhatChanged:
     diff: str
     """The unified diff of the texts sent to targets, with at most MAX_DIFF_LENGTH characters."""
     definition_path: tuple[str, ...] = ()
-    """These definition ids lead from the baseline's to the comparison's through the tree of forks; empty if
-    unrelated."""
+    """Ids of the definitions on the path from the baseline's to the comparison's through the tree of forks; empty if
+    there is none."""
 
     @property
     def causes(self) -> tuple[str, ...]:

@@ -158,7 +158,7 @@ class ColumnTotals:
     """For each metric, this is the sum of score x weight less the sum of scores in `metrics`, over weights other than
     1."""
     partly_checked: int = 0
-    """These completed probes belong to scenarios whose import left out checks."""
+    """Number of completed probes whose scenario lacks checks that its import left out."""
     left_out: Counter[str] = field(default_factory=Counter)
     """The checks that imports left out are counted by type, for at most MAX_NAMES types."""
 

@@ -1,5 +1,3 @@
-"""Writes the figures of a comparison as JSON, as they are stored and returned."""
-
 from collections.abc import Iterable, Sequence
 from heapq import merge
 from itertools import islice

@@ -1,5 +1,3 @@
-"""Describes requested comparisons, and what is stored of one beside its figures."""
-
 import json
 from dataclasses import field, replace
 from datetime import datetime
@@ -64,7 +62,6 @@ class ComparisonRecord:
     id: str
     spec: ComparisonSpec
     revisions: tuple[str, str]
-    """The revisions identify the compared outcomes of either side."""
     created_at: datetime
     status: JobStatus = JobStatus.QUEUED
     """A stored status is never RUNNING, which only the job knows."""
@@ -86,6 +83,5 @@ class ComparisonRecord:
 
 
 def comparison_id(spec: ComparisonSpec, revisions: tuple[str, str]) -> str:
-    """Return the same id for the same request about the same outcomes."""
     inputs = json.dumps([ALGORITHM, encode(spec), revisions], sort_keys=True)
     return f"cmp_{sha256(inputs.encode()).hexdigest()[:24]}"

@@ -48,7 +48,7 @@ _UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, StructError)
 
 
 class InvalidCountFile(Exception):
-    """The bytes are not those of a count file."""
+    pass
 
 
 class Cell(NamedTuple):
@@ -58,12 +58,13 @@ class Cell(NamedTuple):
     code_4: int = 0
     code_5: int = 0
     other: int = 0
-    """These completed probes have no readable code, although the definition has a decision rule."""
+    """Number of completed probes without a readable code, although the definition has a decision rule."""
     errored: int = 0
     judged: int = 0
     passed: int = 0
     undecided: int = 0
-    """These completed probes have no decision, because the definition has no rule or no judge has applied it yet."""
+    """Number of completed probes without a decision, because the definition has no rule or no judge has applied it
+    yet."""
 
     @property
     def codes(self) -> tuple[int, int, int, int, int]:

@@ -17,7 +17,7 @@ ALGORITHM_VERSION = "deep-4"
 
 
 class DeepPart(StrEnum):
-    """These parts of an analysis need more targets, scenarios or dimensions than some runs have."""
+    """Parts of a deep analysis that need more targets, scenarios or dimensions than some runs have."""
 
     COMPONENTS = "components"
     OUTLIER_TARGETS = "outlierTargets"
@@ -73,8 +73,6 @@ class Components:
 
 
 class OutlierIndicator(StrEnum):
-    """These methods find targets that answer unlike the others."""
-
     DISTANCE = "distance"
     FOREST = "forest"
     AGREEMENT = "agreement"
@@ -149,7 +147,7 @@ class Slope:
     """The slope is in points, or in the share that passes, per unit of the score."""
     per_step: float
     standardized: float | None
-    """It is in standard deviations of the answers per standard deviation of the score."""
+    """The slope in standard deviations of the answers per standard deviation of the score."""
     standard_error: float
     interval: Interval
     p: float | None

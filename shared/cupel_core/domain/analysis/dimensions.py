@@ -43,7 +43,7 @@ class Trend:
 @dataclass(frozen=True)
 class LevelEffect:
     eta_squared: float | None
-    """This share of the variance between scenarios lies between levels."""
+    """The share of the variance between scenarios that lies between levels."""
     statistic: float | None
     p: float | None
     adjusted_p: float | None = None

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 _PRECISION = 1e-15
 _MAX_TERMS = 100_000
-"""This bounds the work on a value that is not a number. The terms needed grow with the root of the parameters."""
+"""A bound of the work on a value that is not a number. The terms needed grow with the root of the parameters."""
 _TINY = 1e-300
-"""This replaces zero denominators in Lentz's method."""
+"""The value that replaces zero denominators in Lentz's method."""
 _HALVINGS = 55
 """An interval whose ends differ by a factor of two is halved this often, which is more than a float has digits."""
 _STIRLING_SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
@@ -36,7 +36,6 @@ def normal_upper_tail(z: float) -> float:
 
 
 def normal_quantile(p: float) -> float:
-    """Return the value that a standard normal variable stays below with probability `p`."""
     return NormalDist().inv_cdf(p)
 
 
@@ -53,7 +52,6 @@ def t_two_sided_p(t: float, df: float) -> float:
 
 @lru_cache(maxsize=4096)
 def t_quantile(p: float, df: float) -> float:
-    """Return the value that a t variable stays below with probability `p`."""
     if p == 0.5:
         return 0.0
     distance = _solve(lambda t: t_upper_tail(t, df), min(p, 1 - p))
@@ -66,7 +64,6 @@ def f_upper_tail(f: float, df1: float, df2: float) -> float:
 
 
 def f_quantile(p: float, df1: float, df2: float) -> float:
-    """Return the value that an F variable stays below with probability `p`."""
     if p < 0.5:  # the reciprocal of an F variable is an F variable with exchanged degrees of freedom
         return 1 / _solve(lambda f: f_upper_tail(f, df2, df1), p)
     return _solve(lambda f: f_upper_tail(f, df1, df2), 1 - p)
@@ -77,7 +74,6 @@ def chi_squared_upper_tail(x: float, df: float) -> float:
 
 
 def chi_squared_quantile(p: float, df: float) -> float:
-    """Return the value that a chi-squared variable stays below with probability `p`."""
     if p < 0.5:  # the lower tail falls with the reciprocal
         return 1 / _solve(lambda reciprocal: gamma_tails(df / 2, 1 / (2 * reciprocal)).lower, p)
     return _solve(lambda x: chi_squared_upper_tail(x, df), 1 - p)

@@ -39,9 +39,9 @@ class ShareEstimate:
     share: float | None = None
     standard_error: float | None = None
     interval: Interval | None = None
-    """It is Wilson's 95 % interval with the effective number of trials."""
+    """Wilson's 95 % interval with the effective number of trials."""
     effective_trials: float = 0.0
-    """This many independent trials would say as much about scenarios like these."""
+    """The number of independent trials that would say as much about scenarios like these."""
 
 
 class CodeShare(NamedTuple):

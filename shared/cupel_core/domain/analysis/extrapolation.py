@@ -47,7 +47,7 @@ class RunSample(NamedTuple):
     def expansion(self) -> str | None:
         if not (self.is_partial and self.probes_to_add):
             return None
-        return f"An expansion to all scenarios adds {count_of(self.probes_to_add, 'probe')}."
+        return f"An expansion to all scenarios adds {count_of(self.probes_to_add, 'conversation')}."
 
 
 def drawn_sample(scenarios: int, total: int, seed: int, plan: Plan, total_cases: int | None) -> RunSample:

@@ -17,7 +17,7 @@ RELATIVE_ERROR = 0.01
 _GAMMA = (1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR)
 _LOG_GAMMA = log(_GAMMA)
 _ZERO = -1
-"""This bucket has 0 and below; the others are numbered from 0, which has the number 1 alone."""
+"""The number of the bucket for 0 and below; bucket 0 has the number 1 alone."""
 
 
 @dataclass

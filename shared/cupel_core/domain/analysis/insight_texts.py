@@ -1,5 +1,3 @@
-"""Writes findings, and the figures in them, as text."""
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

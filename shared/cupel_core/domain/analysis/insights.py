@@ -143,7 +143,9 @@ def _errors(found: BasicAnalysis, names: tuple[str, ...]) -> Iterator[Insight]:
     if rates:
         listed = enumerate_names([f"{name} ({format_percent(rate)})" for name, rate in rates])
         yield Insight(
-            "errors", f"Many probes errored, which counts neither for nor against: {listed}.", {"rates": dict(rates)}
+            "errors",
+            f"Many conversations errored, which counts neither for nor against: {listed}.",
+            {"rates": dict(rates)},
         )
 
 

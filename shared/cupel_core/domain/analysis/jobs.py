@@ -47,7 +47,7 @@ class Job:
     stage: str | None = None
     done: int = 0
     total: int = 0
-    """It is 0 before the job starts."""
+    """Number of steps; 0 before the job starts."""
     failure: RunFailure | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None

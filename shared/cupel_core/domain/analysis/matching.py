@@ -1,5 +1,3 @@
-"""Matches the scenarios, cases and columns of two sides of a comparison."""
-
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
@@ -13,12 +11,14 @@ from cupel_core.domain.runs.plan import Column
 
 class MatchedBy(StrEnum):
     SCENARIO_ID = "SCENARIO_ID"
+    CONTENT_OR_NAME = "CONTENT_OR_NAME"
+    """Scenarios have the same texts or names; replacing the scenarios of a definition gives them new ids."""
     DIMENSIONS = "DIMENSIONS"
     """Scenarios have equal scores in all dimensions; generating scenarios again gives them new ids."""
 
 
 class NotMatchable(Exception):
-    """The two sides have no matching scenario."""
+    pass
 
 
 class SideScenario(NamedTuple):
@@ -28,6 +28,10 @@ class SideScenario(NamedTuple):
     name: str
     dimensions: Mapping[str, float]
     cases: Mapping[str | None, int]
+    content: str | None = None
+    """Digest of what the conversation is about; None if it is not known."""
+    has_own_name: bool = True
+    """True if an author chose the name."""
 
 
 class SideColumn(NamedTuple):
@@ -96,13 +100,52 @@ class PairedColumns(NamedTuple):
 
 
 def match_scenarios(baseline: Sequence[SideScenario], comparison: Sequence[SideScenario]) -> MatchedScenarios:
-    """Match scenarios by id or, if no id is shared, by dimension scores. Raises NotMatchable."""
-    for matched_by, key in ((MatchedBy.SCENARIO_ID, _by_id), (MatchedBy.DIMENSIONS, _by_dimensions)):
-        before, after = _grouped(baseline, key), _grouped(comparison, key)
-        common = [_matched(matched_by, scenarios, after[name]) for name, scenarios in before.items() if name in after]
-        if common:
-            return MatchedScenarios(matched_by, common, len(before) - len(common), len(after) - len(common))
+    """Match scenarios by id or, if no id is shared, by content and name or by dimension scores. Raises NotMatchable.
+
+    Content and name count if they match at least half of the smaller side, because generated scenarios may share a few
+    names by chance.
+    """
+    if by_id := _match_groups(MatchedBy.SCENARIO_ID, _by_id, baseline, comparison):
+        return by_id
+    common = _match_content_or_name(baseline, comparison)
+    named = MatchedScenarios(
+        MatchedBy.CONTENT_OR_NAME, common, len(baseline) - len(common), len(comparison) - len(common)
+    )
+    if common and 2 * len(common) >= min(len(baseline), len(comparison)):
+        return named
+    if by_dimensions := _match_groups(MatchedBy.DIMENSIONS, _by_dimensions, baseline, comparison):
+        return by_dimensions
+    if common:
+        return named
     raise NotMatchable
+
+
+def _match_groups(
+    matched_by: MatchedBy,
+    key: Callable[[SideScenario], Hashable],
+    baseline: Sequence[SideScenario],
+    comparison: Sequence[SideScenario],
+) -> MatchedScenarios | None:
+    before, after = _grouped(baseline, key), _grouped(comparison, key)
+    common = [_matched(matched_by, scenarios, after[name]) for name, scenarios in before.items() if name in after]
+    return MatchedScenarios(matched_by, common, len(before) - len(common), len(after) - len(common)) if common else None
+
+
+def _match_content_or_name(
+    baseline: Sequence[SideScenario], comparison: Sequence[SideScenario]
+) -> list[MatchedScenario]:
+    """Match scenarios of equal content and name first, then renamed ones by content and edited ones by name. A content
+    or name that several of the remaining scenarios of a side have matches none of them."""
+    before, after = {each.id: each for each in baseline}, {each.id: each for each in comparison}
+    found: dict[str, MatchedScenario] = {}
+    for key in (_by_content_and_name, _by_content, _by_name):
+        first, second = _grouped(before.values(), key), _grouped(after.values(), key)
+        for name in first.keys() & second.keys():
+            if len(first[name]) == len(second[name]) == 1:
+                one, other = first[name][0], second[name][0]
+                found[one.id] = _matched(MatchedBy.CONTENT_OR_NAME, [one], [other])
+                del before[one.id], after[other.id]
+    return [found[each.id] for each in baseline if each.id in found]
 
 
 def pair_columns(baseline: ComparisonSide, comparison: ComparisonSide) -> PairedColumns:
@@ -158,6 +201,19 @@ def _by_id(scenario: SideScenario) -> Hashable:
     return scenario.id
 
 
+def _by_content(scenario: SideScenario) -> Hashable:
+    return scenario.content
+
+
+def _by_name(scenario: SideScenario) -> Hashable:
+    return scenario.name if scenario.has_own_name else None
+
+
+def _by_content_and_name(scenario: SideScenario) -> Hashable:
+    content, name = _by_content(scenario), _by_name(scenario)
+    return None if content is None or name is None else (content, name)
+
+
 def _by_dimensions(scenario: SideScenario) -> Hashable:
     """Return None for a scenario without dimensions, which means that it cannot be matched."""
     return tuple(sorted(scenario.dimensions.items())) or None
@@ -177,7 +233,7 @@ def _matched(
     matched_by: MatchedBy, baseline: Sequence[SideScenario], comparison: Sequence[SideScenario]
 ) -> MatchedScenario:
     first = baseline[0]
-    name = first.name if matched_by is MatchedBy.SCENARIO_ID else _combination_name(first.dimensions)
+    name = _combination_name(first.dimensions) if matched_by is MatchedBy.DIMENSIONS else first.name
     before, after = _cases(baseline), _cases(comparison)
     common = tuple(MatchedCase(before[persona], after[persona]) for persona in before if persona in after)
     return MatchedScenario(first.id, name, common)

@@ -1,5 +1,3 @@
-"""Defines the metrics that runs are compared by, each of which is a number computed from a cell's counts."""
-
 from enum import StrEnum
 
 from cupel_core.domain.analysis.counts import Cell

@@ -77,7 +77,7 @@ def _next_steps(material: Material) -> Iterator[str]:
     if DeepCautionCode.COLLINEAR in codes:
         yield "Vary the dimensions independently of each other: their effects cannot be told apart."
     if material.found.variance is not None and material.found.variance.repeat is None:
-        yield "Repeat the probes, to tell chance from targets that react differently to scenarios."
+        yield "Repeat the conversations, to tell chance from targets that react differently to scenarios."
 
 
 class WrittenNarrative(NamedTuple):

@@ -12,7 +12,7 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.domain.statistics import Interval
 
 UNAVAILABLE = "information unavailable"
-"""This text stands for what the figures do not say."""
+"""The text for what the figures do not say."""
 MAX_WORDS, MAX_CITED = 60, 5
 MAX_LIMITATIONS, MAX_STEPS = 5, 3
 _CONSTANT = "95% interval"
@@ -65,7 +65,7 @@ class Narrative:
     facts: tuple[NarrativeFact, ...]
     dropped: tuple[DroppedFinding, ...]
     model: str | None = None
-    """This model was asked to write it; None if only rules were used."""
+    """The model that was asked to write the narrative; None if only rules were used."""
     calls: int = 0
     cost_usd: float | None = None
     """None without calls, or if a price is unknown."""

@@ -20,8 +20,6 @@ from cupel_core.domain.statistics import DECISION_CODES, OTHER, Trials
 
 
 class Incomparable(StrEnum):
-    """The values name why a common scenario does not count."""
-
     NO_BASELINE = "noBaselineAnswer"
     NO_COMPARISON = "noComparisonAnswer"
     NO_ANSWER = "noAnswer"

@@ -20,7 +20,7 @@ from cupel_core.domain.statistics import MIN_SCENARIOS, Interval
 _TINY = 1e-12
 
 type CodeShares = tuple[float, ...]
-"""Has the share of each category in a rater's answers; a single answer has 1 for its code."""
+"""The share of each category in a rater's answers; a single answer has 1 for its code."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class PairAgreement:
     kappa: float | None = None
     """Quadratic-weighted, and measures whether the columns give the same answers."""
     spearman: float | None = None
-    """It measures whether the columns order the scenarios alike."""
+    """Spearman's rank correlation: whether the columns order the scenarios alike."""
     spearman_p: float | None = None
     adjusted_p: float | None = None
     """The p-value is adjusted by Holm's method over all pairs of the run."""

@@ -1,5 +1,3 @@
-"""Ranks values that occur several times, and computes the two tests that use ranks."""
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, sqrt, sumprod

@@ -1,5 +1,3 @@
-"""Describes an analysis as it is stored: its inputs and its status."""
-
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
@@ -45,7 +43,7 @@ class AnalysisRecord:
     """None if the analysis failed."""
     failure: RunFailure | None = None
     narrator: str | None = None
-    """This model wrote the narrative of a deep analysis; it is None for rules."""
+    """The model that wrote the narrative of a deep analysis; None if rules wrote it."""
 
     def has_narrative_by(self, model: str | None) -> bool:
         return model is None or self.narrator == model
@@ -62,7 +60,6 @@ class AnalysisRecord:
         return self.inputs_hash == other.inputs_hash and self.algorithm_version == other.algorithm_version
 
     def stale_reason(self, revision: str, algorithm_version: str) -> StaleReason | None:
-        """Return why the figures would be computed differently now, if so."""
         if self.revision == _VOIDED:
             return StaleReason.REQUESTED
         if self.revision != revision:

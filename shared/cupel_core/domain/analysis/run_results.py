@@ -1,5 +1,3 @@
-"""Describes the result table of a run, which has a row per target and prompt."""
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -1,13 +1,11 @@
-"""Names the tests that p-values of comparisons come from."""
-
 from enum import StrEnum
 
 
 class SignificanceTest(StrEnum):
     PAIRED_T = "PAIRED_T"
     SIGN = "SIGN_MID_P"
-    """This test is for decisions, costs and times whose differences hardly vary between scenarios."""
+    """The test for decisions, costs and times whose differences hardly vary between scenarios."""
     MCNEMAR = "MCNEMAR_MID_P"
-    """This test is for rates; repeats of a scenario count as fewer pairs."""
+    """The test for rates; repeats of a scenario count as fewer pairs."""
     WELCH_T = "WELCH_T"
     FISHER = "FISHER_EXACT"

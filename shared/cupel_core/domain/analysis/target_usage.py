@@ -12,7 +12,7 @@ from cupel_core.domain.analysis.counted_outcomes import CountedOutcome
 
 UNKNOWN = -1
 CACHED = -2
-"""Takes the place of UNKNOWN if an answer came from a cache."""
+"""The value in place of UNKNOWN if an answer came from a cache."""
 _PICO = 10**12
 _MAX_SUM = 2**62
 """The sum of two larger sums might not fit into the 64 bits that a count file has for each."""
@@ -57,7 +57,7 @@ class TargetUsage(NamedTuple):
     completed: int = 0
     pico_usd: int = 0
     pico_log_pico_usd: int = 0
-    """It is UNKNOWN if any conversation cost nothing."""
+    """The sum; UNKNOWN if any conversation cost nothing."""
     pico_log_ms: int = 0
 
     @classmethod

@@ -36,7 +36,7 @@ class VariableScenario(NamedTuple):
 @dataclass(frozen=True)
 class Variability:
     consistency: tuple[float | None, ...]
-    """It is 1 for a column whose repeats never differ, and 0 if they differ as much as they can."""
+    """1 for a column whose repeats never differ, 0 if they differ as much as they can."""
     most: tuple[VariableScenario, ...]
     least: tuple[VariableScenario, ...]
 

@@ -95,7 +95,7 @@ def further_sentences(evidence: Evidence, own: OwnDifference | None, errors_fail
             f"On exactly these scenarios, the difference is {_signed(evidence, own.difference)} ({figures})."
         )
     if errors_fail is not None:
-        sentences.append(f"With errored probes as failures, the difference is {_signed(evidence, errors_fail)}.")
+        sentences.append(f"With errored conversations as failures, the difference is {_signed(evidence, errors_fail)}.")
     return sentences
 
 

@@ -28,7 +28,7 @@ class BudgetLease:
 
     spent: SpentByRole
     uncertain: int
-    """These calls may or may not have been billed."""
+    """The cost of calls that may or may not have been billed."""
     reserved: int
     """The amount covers calls in flight and further calls."""
     until: float
@@ -72,7 +72,7 @@ class BudgetAccount:
     expired: Mapping[str, BudgetLease] = field(default_factory=dict)
     """Expired leases are part of `spent` and `uncertain` until their workers report after all."""
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
-    """Has the latest refusal by run, as of the last report. Only readers of a run's progress need it."""
+    """The latest refusal of each run, as of the last report. Only readers of a run's progress need it."""
 
     @property
     def spent_by_role(self) -> SpentByRole:

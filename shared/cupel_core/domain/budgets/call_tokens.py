@@ -1,5 +1,3 @@
-"""Bounds the tokens of a call before it is made."""
-
 import json
 from collections.abc import Iterable
 from math import ceil

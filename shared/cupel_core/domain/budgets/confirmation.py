@@ -14,8 +14,6 @@ _DIGITS = 6
 
 
 class BudgetGuarantee(StrEnum):
-    """The guarantee says how far a budget can be exceeded."""
-
     NEVER_EXCEEDED = "never_exceeded"
     """The cost of each call has an upper bound, which is set aside before it."""
     CALLS_IN_FLIGHT = "calls_in_flight"
@@ -68,13 +66,10 @@ def unpriced_message(models: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class BudgetFit:
-    """Compares a run with its own budget and with the rest of the workspace's day and month."""
-
     left_usd: Mapping[BudgetScope, float]
     exceeded: BudgetScope | None
     """The scarcest budget if less is left of it than the expected cost and the amount for the last call."""
     perhaps_exceeded: BudgetScope | None
-    """The same for the upper bound of the cost."""
     needs_confirmation: bool
 
 

@@ -18,7 +18,7 @@ from cupel_core.domain.budgets.periods import PERIODS, BudgetScope, PeriodLimits
 from cupel_core.domain.budgets.run_budget import due_percent
 
 UNLIMITED = 10**18
-"""This limit is for workers that still report after the limits were removed."""
+"""The limit of workers that still report after the limits were removed."""
 
 
 class Announcement(NamedTuple):

@@ -1,5 +1,3 @@
-"""Defines what a workspace may spend per calendar day and month, in the time zone of its choice."""
-
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from enum import StrEnum
 from typing import TypedDict
@@ -55,7 +53,6 @@ class PeriodLimits:
         return datetime.fromtimestamp(seconds, self._zone).date()
 
     def end_of(self, scope: BudgetScope, day: date) -> datetime:
-        """Return when the period that contains this day ends."""
         following = day + timedelta(days=1)
         if scope is BudgetScope.MONTH:
             following = (day.replace(day=1) + timedelta(days=32)).replace(day=1)

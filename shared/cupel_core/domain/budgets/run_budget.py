@@ -1,5 +1,3 @@
-"""Describes the budget of a run."""
-
 from dataclasses import field, replace
 
 from cupel_core.base.deferred import dataclass
@@ -22,7 +20,7 @@ class RunBudget:
     """The greatest of SHARES for which there is an event since the limit was last changed."""
     needed_nano_usd: int = 0
     guarantee: BudgetGuarantee = field(kw_only=True)
-    """It states how far the run can exceed the budget, as determined at the start."""
+    """How far the run can exceed the budget, as determined at the start."""
     unlimited_targets: tuple[str, ...] = ()
 
     @property

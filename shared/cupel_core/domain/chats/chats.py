@@ -1,5 +1,3 @@
-"""Describes chats: conversations that a person has with one model, in branches."""
-
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
@@ -29,7 +27,7 @@ def opening_of(message: str) -> str:
 @dataclass(frozen=True)
 class ChatSettings:
     target: Mapping[str, Any]
-    """Has the fields `{model, params, maxAttempts, callTimeoutSeconds}`, as runs name their targets."""
+    """The fields `{model, params, maxAttempts, callTimeoutSeconds}`, as in the targets of runs."""
     title: str | None = None
     system: str | None = None
     profile_id: str | None = None

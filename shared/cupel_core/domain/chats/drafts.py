@@ -77,8 +77,6 @@ def joined(pieces: Iterable[TextPiece], after: TextPosition, max_length: int = M
 
 
 class Feed(NamedTuple):
-    """Contains what a reader gets, in the order of its fields."""
-
     events: Sequence[TurnEvent]
     delta: TextPiece | None = None
     later: Sequence[TurnEvent] = ()

@@ -1,5 +1,3 @@
-"""Describes the messages of a chat: each has immutable variants, and each branch selects one of them."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
@@ -19,8 +17,6 @@ class VariantKind(StrEnum):
 
 
 class VariantStatus(StrEnum):
-    """The status says whether a message is complete."""
-
     DONE = "done"
     ABORTED = "aborted"
     """The message has what the call had written when its turn was stopped."""
@@ -30,8 +26,6 @@ class VariantStatus(StrEnum):
 
 @dataclass(frozen=True)
 class Exchange:
-    """Lists the variants of a user's message and of the answers to it, in order of creation."""
-
     id: str
     position: int
     """The position is the same in every branch that has the exchange."""
@@ -86,7 +80,6 @@ class Variant:
 
     @property
     def annotations(self) -> Sequence[Any]:
-        """Return what operations have stored beside it."""
         return cast("Sequence[Any]", self.details.get("annotations", ()))
 
 

@@ -1,5 +1,3 @@
-"""Describes profile sessions: what operations of a profile have stored on a branch for later turns."""
-
 from datetime import datetime
 
 from cupel_core.base.deferred import dataclass
@@ -17,7 +15,6 @@ class ProfileSession:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Return the tags of its artifacts."""
         return tuple(self.artifacts)
 
     @property

@@ -1,5 +1,3 @@
-"""Describes turns of chats: their fixed inputs, their progress, and their end."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -46,8 +44,6 @@ class AbortReason(StrEnum):
 
 
 class FailedType(StrEnum):
-    """A turn failed in this part of it."""
-
     BEFORE_BARRIER = "before_barrier"
     MAIN_LLM = "main_llm"
     AFTER_MAIN_LLM = "after_main_llm"

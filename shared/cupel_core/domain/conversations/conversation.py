@@ -138,7 +138,7 @@ class ConversationState:
     judge_spend: Spend = field(default_factory=Spend)
     persona_spend: Spend = field(default_factory=Spend)
     unusable: Spend = field(default_factory=Spend)
-    """It sums calls of the target without a usable answer that were, or may have been, billed."""
+    """The sum of the target's calls without a usable answer that were, or may have been, billed."""
     grades: Mapping[str, AssertionGrade] = field(default_factory=dict)
     """Maps the paths of the assertions that a model has graded so far to their grades (`scoring/grade_log.py`)."""
     started_at: datetime | None = field(default=None, compare=False)
@@ -148,18 +148,18 @@ class ConversationState:
     omitted_parameters: tuple[RequestParameter, ...] = ()
     """Some request to the target left these out because the target rejects them; they are sorted."""
     cached_turns: int = 0
-    """This many answers of the target came from a cache; `cost_usd` is the cost of the others."""
+    """Number of the target's answers that came from a cache; `cost_usd` is the cost of the others."""
     cached_cost_usd: float | None = 0.0
     simulated_user_prompt: str | None = None
     """A model wrote user messages by this system prompt, made from persona and scenario; None if none did."""
     tool_rounds: int = 0
     """The target has given this many replies whose calls were, or are to be, executed."""
     open_rounds: int = 0
-    """This many of these replies belong to the answer that the target has begun; 0 once it is complete."""
+    """Number of replies that belong to the answer that the target has begun; 0 once it is complete."""
     stop_reason: StopReason | None = None
     pipeline: PipelineState | None = None
     replies: tuple[ReplyRecord, ...] = field(default=(), compare=False)
-    """They record the target's calls in order, without the verdict on the last answer."""
+    """The target's calls in order, without the verdict on the last answer."""
     attempts: Mapping[str, FailedAttempts] = field(default_factory=dict, compare=False)
     """Maps the calls that have no answer yet to their failed attempts (`providers/attempt_log.py`)."""
 

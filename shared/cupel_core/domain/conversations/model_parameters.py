@@ -16,8 +16,6 @@ type ParameterFields = Mapping[str, Any]
 
 
 class ReasoningEffort(StrEnum):
-    """The effort controls how much a reasoning model thinks before it answers."""
-
     NONE = "none"
     MINIMAL = "minimal"
     LOW = "low"
@@ -64,7 +62,7 @@ class ModelParameters:
     """Reasoning in the text stays part of the answer. The parameter is not sent, but controls how the answer is
     read."""
     extra_body: Mapping[str, object] | None = None
-    """These fields are added to the request's body, for servers of the user's own."""
+    """Fields that are added to the request's body, for servers of the user's own."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -93,7 +91,7 @@ PARAMETER_NAMES = {
 
 
 LOOP_PARAMETERS = frozenset({"maxToolRounds", "toolConnectorId"})
-"""Set like parameters, but not sent: they define who executes the model's calls, and how often."""
+"""Names that are set like parameters but not sent: they define who executes the model's calls, and how often."""
 
 
 def merge_parameters(*layers: ParameterFields) -> dict[str, Any]:

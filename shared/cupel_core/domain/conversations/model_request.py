@@ -1,5 +1,3 @@
-"""Defines requests to models and their replies, independently of the provider."""
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
@@ -107,7 +105,8 @@ class SimulationKey:
     repeat: int = 0
     seed: int = 0
     variant: str = ""
-    """Has the target's label and the prompt if there are several, so that a model answers differently under each."""
+    """The target's label and the prompt, if there are several, so that a simulated model answers differently under
+    each."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +122,7 @@ class AgentThread:
 
 
 class RequestParameter(StrEnum):
-    """These parts of a request may have to be left out; the values are the same in stored items and the API."""
+    """Parts of a request that a model may refuse; the values are the same in stored items and the API."""
 
     TEMPERATURE = "temperature"
     TOP_P = "topP"
@@ -224,9 +223,9 @@ class Usage:
     input_tokens: Annotated[int, WRITTEN] = 0
     output_tokens: Annotated[int, WRITTEN] = 0
     cached_input_tokens: int = 0
-    """These tokens were read from the cache, which costs less."""
+    """Number of tokens that were read from the cache, which costs less."""
     cache_write_tokens: int = 0
-    """These tokens were written to the cache, which may cost more."""
+    """Number of tokens that were written to the cache, which may cost more."""
     unreported_calls: int = 0
     """The usage of these calls was not reported, so their tokens are in none of the counts."""
 
@@ -271,7 +270,7 @@ class Reply:
     output: Mapping[str, object] | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     omitted_parameters: tuple[RequestParameter, ...] = ()
-    """These were left out of the request because the model rejects them."""
+    """Parts that were left out of the request because the model refuses them."""
     cost_usd: float | None = None
     """The cost according to the provider; None if the provider does not report it."""
     cached_duration_ms: int | None = None

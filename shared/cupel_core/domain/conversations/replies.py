@@ -1,5 +1,3 @@
-"""Records the usage, duration and verdict of single replies of a target."""
-
 from dataclasses import replace
 from typing import Annotated, NamedTuple
 

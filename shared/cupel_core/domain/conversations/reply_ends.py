@@ -1,5 +1,3 @@
-"""Interprets the reasons with which servers say that a model's reply ended."""
-
 from enum import StrEnum
 
 

@@ -1,5 +1,3 @@
-"""Names the roles in which models are called, such as target and judge."""
-
 from enum import StrEnum
 
 

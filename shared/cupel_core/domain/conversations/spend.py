@@ -1,5 +1,3 @@
-"""Adds up what calls of models have used and cost."""
-
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Annotated, NamedTuple
@@ -38,8 +36,8 @@ class Spend:
     usage: Annotated[Usage, INLINE] = field(default_factory=Usage)
     cost_usd: Annotated[float | None, WRITTEN] = 0.0
     cached_calls: int = 0
-    """These calls were answered from a cache; `cost_usd` is the cost of the others. Only evaluations in process use a
-    cache."""
+    """Number of calls that were answered from a cache; `cost_usd` is the cost of the others. Only evaluations in
+    process use a cache."""
     cached_cost_usd: float | None = 0.0
     """The cached answers cost this much when they were made."""
     models: Mapping[str, Annotated[ModelCalls, ROW]] = field(default_factory=dict, compare=False)

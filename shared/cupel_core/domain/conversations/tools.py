@@ -1,5 +1,3 @@
-"""Describes functions that a model may call, and its calls."""
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""Derives the limits and the script of a scenario's conversations."""
-
 from cupel_core.domain.conversations.conversation import DEFAULT_MAX_MESSAGES, ConversationRules
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.definitions.scenarios import Scenario

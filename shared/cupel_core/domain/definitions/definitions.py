@@ -1,5 +1,3 @@
-"""Describes definitions: their content, its validation, and how a fork inherits from its parent."""
-
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from datetime import datetime
@@ -66,13 +64,13 @@ class Content:
     max_turns: int | None = None
     decision: DecisionMethod | None = None
     assertions: tuple[Assertion, ...] = ()
-    """These apply to every scenario in addition to its own."""
+    """Assertions that apply to every scenario in addition to its own."""
     derived_metrics: tuple[DerivedMetric, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     """A run combines each scenario with each of them; without any, it uses the scenario's own messages."""
     params: ParameterFields = field(default_factory=dict)
     tool_results: tuple[ScriptedResult, ...] = ()
-    """These apply to every scenario after its own."""
+    """Results of tool calls that apply to every scenario after its own."""
 
     @property
     def turns(self) -> int:

@@ -1,5 +1,3 @@
-"""Contains the result of reading an import file before anything is written: definitions, scenarios, and a report."""
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, field, replace
@@ -40,7 +38,7 @@ class ImportNotes:
     places: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Counts the notes of each cause; a cause is what a note is about, and why."""
     further: dict[tuple[str, str], ImportNote] = field(default_factory=dict)
-    """Has the first unlisted note of each cause; its `count` includes all further notes of the cause."""
+    """The first unlisted note of each cause; its `count` includes all further notes of the cause."""
     seen: set[int] = field(default_factory=set, compare=False)
     """The hashes of the notes that are only counted."""
 
@@ -113,7 +111,7 @@ class DefinitionDraft:
     models: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     targets: tuple[Mapping[str, Any], ...] = ()
-    """Has the same models with labels and parameters, as in a request that starts a run."""
+    """The same models with labels and parameters, as in a request that starts a run."""
 
     @property
     def missing_models(self) -> tuple[MissingModel, ...]:
@@ -157,7 +155,7 @@ class ImportedSuite:
     temperature: float | None = None
     connectors: tuple[ConnectorDraft, ...] = ()
     data_urls: Mapping[str, str] = field(default_factory=dict)
-    """Has images and PDFs of the file's text, by the ids that messages name."""
+    """Images and PDFs of the file's text, by the ids that messages name."""
     places: tuple[str, ...] = ()
     """The scenarios are at these places of a table, such as `row 3 (line 4)`. Only the reader of the file has them."""
 

@@ -1,5 +1,3 @@
-"""Describes generations, which create scenarios from a definition's template, or in the background by a model."""
-
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -41,7 +39,6 @@ class Generation:
     options: LevelOptionChoice = LevelOptionChoice.FIRST
     seed: int = 0
     model: str | None = None
-    """The model, as `provider/name`, writes the texts."""
     replace: bool = False
     status: GenerationStatus = GenerationStatus.QUEUED
     parts: tuple[ScenarioPage, ...] = ()

@@ -20,8 +20,6 @@ from cupel_core.domain.text.templates import Template, normalize_name
 
 
 class LevelOptionChoice(StrEnum):
-    """The choice determines which of a level's phrases is used in the text."""
-
     FIRST = "first"
     RANDOM = "random"
     """The phrase is drawn with the seed and the combination's index, so the same seed always gives the same texts."""
@@ -40,12 +38,10 @@ class Matrix:
 
     @property
     def rule_checks(self) -> int:
-        """Return how many checks of a rule listing the combinations takes."""
         return self._product * len(self.content.matching_rules)
 
     @property
     def max_text_length(self) -> int:
-        """Return an upper bound of the length of all texts, whichever phrases are used."""
         phrases = ([phrase for level in each.levels for phrase in level.phrases] for each in self.content.dimensions)
         longest = (max(map(len, texts), default=0) for texts in phrases)
         return self._template.max_length(dict(zip(self._names, longest, strict=True)))

@@ -1,5 +1,3 @@
-"""Describes a definition's prompts, with each of which every scenario is run."""
-
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -34,7 +32,7 @@ class Prompt:
     system: str | None = None
     messages: tuple[Message, ...] = ()
     params: ParameterFields = field(default_factory=dict)
-    """They take precedence over those of the target."""
+    """Parameters that take precedence over those of the target."""
 
     @property
     def title(self) -> str:

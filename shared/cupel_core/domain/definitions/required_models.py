@@ -37,8 +37,6 @@ class ModelUse(NamedTuple):
 
 
 class _Use(NamedTuple):
-    """Describes in words what uses the configured model named by `field`."""
-
     field: str
     used_by: str
 

@@ -40,7 +40,7 @@ class Scenario:
     instructions: str | None = None
     """The simulated user's goal, which the target does not see."""
     follow_ups: tuple[str, ...] = ()
-    """These user messages follow the first answer in order, instead of the definition's."""
+    """User messages that follow the first answer in order, instead of the definition's."""
     separate_turns: bool = False
     """Each message is asked without the earlier ones."""
     max_messages: int | None = None
@@ -49,9 +49,9 @@ class Scenario:
     persona_ids: tuple[str, ...] = ()
     """Each persona has its own conversation; without any, the user has no persona."""
     messages_by_prompt: dict[str, tuple[Message, ...]] = field(default_factory=dict)
-    """They replace `messages` for prompts of the definition whose texts were rendered elsewhere."""
+    """Messages in place of `messages` for prompts of the definition whose texts were rendered elsewhere."""
     tool_results: tuple[ScriptedResult, ...] = ()
-    """They define what calls of tools return; the first that matches a call answers it."""
+    """Results of tool calls; the first that matches a call answers it."""
     left_out_checks: LeftOutChecks = field(default_factory=dict)
     """Counts, by type, checks that an import left out of `assertions`."""
 
@@ -225,7 +225,7 @@ class Manifest:
     pages: tuple[Annotated[ScenarioPage, ROW], ...] = ()
     next_ordinal: int = 1
     first_ordinals: tuple[int, ...] = ()
-    """Has an entry per page; it is empty while ordinals have no gaps, that is, until an inner scenario is
+    """The first ordinal of each page; empty while ordinals have no gaps, that is, until an inner scenario is
     deleted."""
 
     @classmethod

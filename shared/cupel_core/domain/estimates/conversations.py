@@ -1,5 +1,3 @@
-"""Estimates the model calls that a conversation needs, and their tokens."""
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

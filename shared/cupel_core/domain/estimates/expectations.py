@@ -1,5 +1,3 @@
-"""Collects what is known of a run's conversations in advance, from its scenarios and its configuration."""
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -41,7 +39,7 @@ class Answers(NamedTuple):
 class RequestTerms(NamedTuple):
     schema_tokens: float = 0.0
     max_tool_rounds: int = 0
-    """It is 0 if the target has no tools."""
+    """The maximum number of rounds of tools; 0 if the target has no tools."""
     has_executor: bool = False
     formulas: FileFormulas = FileFormulas()
 

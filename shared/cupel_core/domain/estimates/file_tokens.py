@@ -15,8 +15,6 @@ _BYTES_PER_PAGE = 50_000
 
 
 class FileBasis(StrEnum):
-    """The tokens of images and PDFs are estimated by the formula of this maker."""
-
     OPENAI_TILES = "openai_tiles"
     OPENAI_PATCHES = "openai_patches"
     ANTHROPIC = "anthropic"

@@ -1,5 +1,3 @@
-"""Estimates from earlier conversations, by their mean and their spread between and within scenarios."""
-
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace

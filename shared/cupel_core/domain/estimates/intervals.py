@@ -1,5 +1,3 @@
-"""Represents uncertain figures by what is expected and by bounds."""
-
 from collections.abc import Callable
 from dataclasses import astuple, fields, replace
 from math import exp, hypot, log
@@ -32,7 +30,6 @@ class EstimateInterval:
         return EstimateInterval(self.low + other.low, self.expected + other.expected, self.high + other.high)
 
     def scaled(self, factor: float) -> "EstimateInterval":
-        """Return `factor` times the figure, with the same relative error."""
         return EstimateInterval(self.low * factor, self.expected * factor, self.high * factor)
 
 

@@ -1,5 +1,3 @@
-"""Estimates what a requested trial adds to a run's cost, before anything is known of the run's results."""
-
 from dataclasses import replace
 
 from cupel_core.domain.estimates.run_estimate import RunEstimate, TrialEstimate

@@ -1,5 +1,3 @@
-"""Estimates what a run will cost and how long it will take, before it starts."""
-
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -35,7 +33,7 @@ _BYTES_PER_TOKEN = 4.0
 _REPORT_CALL = Calls(1.0, MAX_SHOWN_TOKENS, MAX_OUTPUT_TOKENS)
 """The maximum tokens, because the amount to read is only known at the end of the run."""
 _AFTERWARDS = (ModelRole.SUMMARY, ModelRole.REPORT)
-"""These roles are called after all conversations, which do not need their calls."""
+"""Roles that are called after all conversations, which do not need their calls."""
 _SECONDS_TO_FIRST_TOKEN = 0.7
 _TOKENS_PER_SECOND = 80.0
 
@@ -160,7 +158,7 @@ class RunEstimate:
     basis: Basis = Basis.DEFAULT
     unlimited_targets: tuple[str, ...] = ()
     expansion: ExpansionEstimate | None = None
-    """It estimates an expansion to all scenarios; None for a run that has all, or that has no sample."""
+    """The estimate of an expansion to all scenarios; None for a run that has all, or that has no sample."""
     trial: TrialEstimate | None = None
     """The run requests this trial, whose cost is not part of `usd`."""
     history_run_ids: tuple[str, ...] = ()

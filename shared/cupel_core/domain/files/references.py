@@ -1,5 +1,3 @@
-"""Converts messages as they are written to messages as they are stored, with each file by its id and info."""
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain

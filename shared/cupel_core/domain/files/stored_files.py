@@ -31,18 +31,14 @@ class StoredFile:
 
     @property
     def width(self) -> int | None:
-        """Return the width of an image whose content was checked, in pixels."""
         return self.info.width if self.info else None
 
     @property
     def height(self) -> int | None:
-        """Return the height of an image whose content was checked, in pixels."""
         return self.info.height if self.info else None
 
 
 class UploadAddress(NamedTuple):
-    """Tells the client where and how to send the content of a file."""
-
     url: str
     headers: dict[str, str]
     expires_at: datetime

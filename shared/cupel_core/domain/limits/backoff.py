@@ -1,5 +1,3 @@
-"""Computes the delay before a model call is retried."""
-
 from random import Random
 
 MAX_ATTEMPTS = 4

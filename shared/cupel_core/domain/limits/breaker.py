@@ -85,7 +85,7 @@ class Breaker:
 
     refusals: int = 0
     recent: str = ""
-    """Has the latest calls, newest last: `x` failed, `.` succeeded."""
+    """The latest calls, newest last: `x` failed, `.` succeeded."""
     opened_at: float | None = None
     until: float = 0.0
     openings: int = 0

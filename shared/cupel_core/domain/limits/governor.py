@@ -85,7 +85,7 @@ class WorkerReport:
     exhausted: Mapping[str, float] = field(default_factory=dict)
     """For a model whose allowance is used up, it has the Unix time, from an answer's headers, until which it is."""
     models: frozenset[str] = frozenset()
-    """These models have waiting probes, one of which may become a breaker's trial."""
+    """Models with waiting probes, one of which may become a breaker's trial."""
     is_interactive: bool = False
     """A person waits for the worker's calls, so they may use the reserved slots."""
 
@@ -106,7 +106,7 @@ class Governor:
     learned: int | None = None
     """A limit below `limit`, learned from throttling; None while the provider does not throttle."""
     recent: RecentCalls = field(default_factory=RecentCalls)
-    """Has the calls since the limit was last lowered."""
+    """The calls since the limit was last lowered."""
     lowered_at: float = 0.0
     raised_at: float = 0.0
     blocked_until: float = 0.0

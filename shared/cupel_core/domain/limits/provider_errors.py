@@ -1,7 +1,7 @@
 """Classifies refusals of providers by who can repair them, in one table for every provider and wire format.
 
 A status alone misleads: 429 is also the answer to an account without credit, and 400 to a model that is overloaded. The
-table is read from its top, and the first rule that fits decides. docs/providers.md shows it.
+table is read from its top, and the first rule that fits decides.
 """
 
 import re
@@ -26,7 +26,7 @@ class Remedy(StrEnum):
     OWNER = "the owner"
     """No call can succeed before somebody pays, raises a limit or changes a key: the run is paused."""
     REQUEST = "another request"
-    """This request alone is refused: its probe is an error."""
+    """The caller must change the request: only its probe is an error."""
     NOBODY = "nobody"
     """The provider answers no request of this kind, such as one with filtered content: its probe is an error."""
 
@@ -48,7 +48,7 @@ def usual_repair(code: ProbeErrorCode) -> Remedy:
 class RefusedCall(NamedTuple):
     status: int
     codes: frozenset[str] = frozenset()
-    """Has every code, type, status, reason and quota that the body names, as text."""
+    """Every code, type, status, reason and quota that the body names, as text."""
     message: str = ""
     wait_seconds: float | None = None
 

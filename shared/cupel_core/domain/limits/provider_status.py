@@ -31,7 +31,8 @@ class ProviderStatus:
     """The workers may make this many parallel requests together."""
     suspended_models: tuple[SuspendedModel, ...] = ()
     slots: int = 0
-    """This many parallel requests are possible at present, without those reserved for chats that do not need them."""
+    """Number of parallel requests that are possible at present, without those reserved for chats that do not need
+    them."""
     reserved_slots: int = 0
     """Further parallel requests are reserved for chats that do not need them at present."""
     demands: Mapping[Priority, int] = field(default_factory=dict)
@@ -46,8 +47,6 @@ class ProviderStatus:
 
 @dataclass(frozen=True)
 class QueueStatus:
-    """Sums a workspace's work with one provider over all priorities."""
-
     provider: str
     pending: int
     """Probes count if they have no outcome and their run has not ended and is not paused."""

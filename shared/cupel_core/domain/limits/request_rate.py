@@ -55,7 +55,6 @@ class LocalPermits:
         return replace(self, at=now, free=free, drawn=drawn)
 
     def after_request(self) -> "LocalPermits | None":
-        """Return the permits after one admitted request; None if there is no permit for it."""
         if self.drawn > 0:
             return replace(self, drawn=self.drawn - 1)
         return replace(self, free=self.free - 1) if self.free >= 1 else None

@@ -1,5 +1,3 @@
-"""Defines the limits that a workspace sets for its scale runs."""
-
 from cupel_core.base.deferred import dataclass
 
 MAX_COUNT = 1_000

@@ -14,7 +14,7 @@ type HasRoom = Callable[[int, int], bool]
 
 
 MAX_RUNNING_TURNS = 20
-"""It must equal `MaximumConcurrency` of the event source of turns."""
+"""The maximum number of turns in progress, which must equal `MaximumConcurrency` of the event source of turns."""
 
 
 @dataclass(frozen=True)

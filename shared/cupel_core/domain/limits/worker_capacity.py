@@ -25,10 +25,11 @@ MAX_CONVERSATIONS = 500
 """There are more conversations than calls, because a conversation makes no call while it is judged elsewhere, or waits
 to retry."""
 MIN_CONVERSATIONS = 10
-"""This many are run under any load, because an idle worker that starts nothing would never learn that it is idle."""
+"""Number of conversations that run under any load: an idle worker that starts nothing would never learn that it is
+idle."""
 MIN_OWN_CONVERSATIONS = 5
-"""This many of each workspace are run under any load, because long calls of others may keep a worker above its capacity
-long after its processor has become idle."""
+"""Number of each workspace's conversations that run under any load, because long calls of others may keep a worker
+above its capacity long after its processor has become idle."""
 MAX_PENDING = 1_000
 """A worker receives at most this many probes in advance: it renews their claims, and no other worker can start them."""
 MIN_RECEIVE = 10
@@ -44,7 +45,7 @@ IDLE_SHARE = 0.25
 """A worker receives no more probes while idle scenarios, those without a conversation in progress, take more than this
 share of the memory for conversations."""
 USABLE_MEMORY = 0.85
-"""This share of the memory is used; the rest is for unusually long texts and for memory that the process does not
+"""The share of the memory that is used; the rest is for unusually long texts and for memory that the process does not
 release."""
 MB_PER_PROCESSOR = 1_769
 """A function with this memory has one processor, with less a share of it (AWS Lambda, "Configure memory")."""
@@ -140,7 +141,7 @@ class AccountProbes(NamedTuple):
     slots: int
     pending: int
     startable: int
-    """This many of the probes may start without exceeding what their runs allow."""
+    """Number of the probes that may start without exceeding what their runs allow."""
 
 
 def probes_to_receive(accounts: Iterable[AccountProbes], conversations: int, expected_slots: int) -> int:

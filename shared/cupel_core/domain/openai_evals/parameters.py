@@ -1,5 +1,3 @@
-"""Converts sampling parameters of OpenAI's runs and graders to parameters of a target, and back."""
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -61,7 +61,7 @@ class Inclusion:
     depth_from_end: int | None = None
     role: PromptRole | None = None
     template: str | None = None
-    """It renders the value; if None, the value is converted to text."""
+    """The template that renders the value; None to convert the value to text."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class HookBase:
     original_user: str = ""
     answer: str | None = None
     case: Mapping[str, Any] = field(default_factory=dict)
-    """Has the fields `{scenarioId, dimensions}`."""
+    """The fields `{scenarioId, dimensions}`."""
     variables: Mapping[str, Any] = field(default_factory=dict)
     now: str = ""
     trigger: Trigger = Trigger.GENERATE

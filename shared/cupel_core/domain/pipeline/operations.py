@@ -15,15 +15,11 @@ from cupel_core.domain.pipeline.params import GuardParams, LlmParams, TemplatePa
 
 
 class Hook(StrEnum):
-    """An operation runs before or after the main call."""
-
     BEFORE = "before_main_llm"
     AFTER = "after_main_llm"
 
 
 class Trigger(StrEnum):
-    """A turn runs for one of these reasons."""
-
     GENERATE = "generate"
     REGENERATE = "regenerate"
 
@@ -86,7 +82,7 @@ class OperationEffect:
     role: PromptRole | None = None
     depth_from_end: int | None = None
     template: str | None = None
-    """It renders the value; if None, the value is converted to text."""
+    """The template that renders the value; None to convert the value to text."""
 
 
 type OperationParams = TemplateParams | LlmParams | GuardParams

@@ -1,5 +1,3 @@
-"""Defines the parameters of each kind of operation."""
-
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
@@ -16,8 +14,6 @@ class OutputMode(StrEnum):
 
 
 class OutputExtraction(StrEnum):
-    """The extraction determines which part of an answer is its JSON."""
-
     RAW = "raw"
     CODE_BLOCK = "code_block"
     PATTERN = "pattern"

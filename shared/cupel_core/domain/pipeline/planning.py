@@ -10,8 +10,6 @@ from cupel_core.domain.pipeline.profiles import Pipeline
 
 
 class OmissionReason(StrEnum):
-    """An operation is left out of a turn for one of these reasons."""
-
     DISABLED = "disabled"
     TRIGGER_MISMATCH = "trigger_mismatch"
 

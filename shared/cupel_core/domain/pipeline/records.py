@@ -1,5 +1,3 @@
-"""Builds the record of a turn, which is stored with its transcript: operations, their values, and applied effects."""
-
 from collections.abc import Mapping
 from typing import Any
 

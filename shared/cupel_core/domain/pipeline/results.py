@@ -1,5 +1,3 @@
-"""Describes how the operations of a turn ended."""
-
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
@@ -51,7 +49,7 @@ class EffectText(NamedTuple):
 
 
 type CallSummary = Mapping[str, Mapping[str, Any]]
-"""Has bounded `{inputs, outputs}` of an operation's call for the record of its turn, and is empty without a call."""
+"""The bounded `{inputs, outputs}` of an operation's call for the record of its turn; empty without a call."""
 
 
 class PaidAnswer(NamedTuple):
@@ -71,7 +69,7 @@ class StepResult:
     inclusion: EffectText | None = None
     skip_reason: SkipReason | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
-    """It explains why the operation was skipped: what blocked it, or which condition did not hold."""
+    """The reason why the operation was skipped: what blocked it, or which condition did not hold."""
     error: StepError | None = None
     spend: Spend = _NOTHING
     duration_ms: int = 0

@@ -1,5 +1,3 @@
-"""Describes the profile of a run, as its turns use it."""
-
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Self

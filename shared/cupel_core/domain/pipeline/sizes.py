@@ -1,5 +1,3 @@
-"""Limits the size of the values of operations."""
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -36,7 +36,7 @@ class StoredArtifact:
     version: int = 1
     """Counts the values so far, including this one."""
     writer: Mapping[str, Any] = field(default_factory=dict)
-    """Has `{operationId, title, format, usage, semantics}` of the operation that wrote the value."""
+    """The fields `{operationId, title, format, usage, semantics}` of the operation that wrote the value."""
     turn_id: str | None = None
     """In a chat, this turn wrote the value, at the position of its exchange."""
     position: int | None = None

@@ -1,5 +1,3 @@
-"""Measures how far two graders agree on whether conversations pass."""
-
 from random import Random
 
 from cupel_core.base.deferred import dataclass

@@ -1,5 +1,3 @@
-"""Describes what is stored of a report beside its document."""
-
 import json
 from collections.abc import Iterable
 from dataclasses import replace

@@ -19,7 +19,7 @@ MAX_CANDIDATES = 100
 class SampleCandidate(NamedTuple):
     probe_index: int
     score: float
-    """It is 0 if the conversation has none."""
+    """The score of the conversation; 0 if it has none."""
     column: int
     scenario: str
     persona: str | None

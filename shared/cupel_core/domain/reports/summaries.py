@@ -8,7 +8,7 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.domain.text.templates import normalize_name, placeholder_names
 
 UNAVAILABLE = "information unavailable"
-"""This text stands for what the data do not say."""
+"""The text for what the data do not say."""
 MAX_SUMMARY_WORDS, MAX_RATIONALE_WORDS = 150, 100
 MAX_SHOWN_TOKENS = 24_000
 """The summarizer is shown at most this many tokens, as estimated here."""
@@ -37,7 +37,7 @@ class Finding:
 class CheckedFindings:
     findings: tuple[Finding, ...]
     dropped_quotes: int
-    """These quotes do not occur in the transcript that they name, or name one that was not shown."""
+    """Number of quotes that do not occur in the transcript that they name, or name one that was not shown."""
 
 
 def word_count(text: str) -> int:

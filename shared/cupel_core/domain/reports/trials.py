@@ -81,7 +81,7 @@ class Trial:
     repeats: int
     detectable_difference: float
     max_budget_usd: float | None
-    """It is for both arms together."""
+    """The budget of both arms together."""
     created_at: datetime
 
     @property

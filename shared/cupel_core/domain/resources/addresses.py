@@ -1,5 +1,3 @@
-"""Compares addresses of servers that a workspace names."""
-
 from urllib.parse import urlsplit
 
 

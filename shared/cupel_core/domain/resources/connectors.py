@@ -1,5 +1,3 @@
-"""Describes connectors, which are agents under test behind HTTP."""
-
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
@@ -25,11 +23,11 @@ class ConnectorType(StrEnum):
     OPENAI = "openai"
     HTTP = "http"
     TOOLS = "tools"
-    """It is not an agent, but executes calls of functions."""
+    """A server that executes calls of functions, not an agent."""
 
 
 SECRET_HEADER = "webhook-secret"  # noqa: S105 - the name of a secret
-"""This header of a `tools` connector is not sent, but is the key with which its calls are signed."""
+"""The header of a `tools` connector that is not sent: it is the key with which its calls are signed."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,3 @@
-"""Describes evals, which are saved evaluations of targets with chosen scenarios."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
@@ -23,7 +21,7 @@ class Eval:
     updated_at: datetime
     targets: tuple[Target, ...] = ()
     params: ParameterFields = field(default_factory=dict)
-    """They apply to all targets; those of a run take precedence."""
+    """Parameters of all targets; those of a run take precedence."""
     grader_config: GraderConfig = field(default_factory=GraderConfig)
     revision: int = 1
 

@@ -1,5 +1,3 @@
-"""Describes a workspace's defaults for grading."""
-
 from collections.abc import Mapping
 from dataclasses import field
 from typing import TypedDict

@@ -1,12 +1,10 @@
-"""Compares names of resources, which are unique within a workspace and kind, ignoring case."""
-
 import unicodedata
 
 MAX_NAME_LENGTH = 100
 
 
 _MAX_NAME_BYTES = 1_024
-"""It is DynamoDB's limit for a sort key, and the folded name is one."""
+"""DynamoDB's limit for a sort key; the folded name is one."""
 
 
 def fold_name(name: str) -> str:

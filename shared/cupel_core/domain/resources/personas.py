@@ -1,5 +1,3 @@
-"""Describes personas, which are simulated users."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, TypedDict

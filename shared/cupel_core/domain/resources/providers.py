@@ -1,5 +1,3 @@
-"""Describes model providers and their models as a workspace sees them."""
-
 from collections.abc import Mapping
 from typing import TypedDict
 

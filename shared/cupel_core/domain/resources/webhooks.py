@@ -91,8 +91,6 @@ def suspension(failures: int) -> timedelta | None:
 
 
 class CallbackStatus(StrEnum):
-    """The log shows this status of a webhook call."""
-
     RETRYING = "RETRYING"
     DELIVERED = "DELIVERED"
     GIVEN_UP = "GIVEN_UP"

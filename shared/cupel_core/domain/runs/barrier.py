@@ -29,7 +29,6 @@ class Node(NamedTuple):
 
     @property
     def span(self) -> int:
-        """Return the maximum number of probe indexes that a node of this level covers."""
         return int(FANOUT ** (self.level + 1))
 
     @property

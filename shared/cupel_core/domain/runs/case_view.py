@@ -1,5 +1,3 @@
-"""Describes the case of a probe as read. Workers need it without other values that are computed on read."""
-
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Self

@@ -25,11 +25,10 @@ class Claim:
     until: float
     since: float
     calling: Mapping[int, float] = field(default_factory=dict)
-    """Has the Unix times of the first calls of conversations in progress, by offset, as the worker last reported
-    them. Other claimed probes wait for a slot, for the pace of their run or for a budget."""
+    """The Unix times of the first calls of conversations in progress, by offset, as the worker last reported them.
+    Other claimed probes wait for a slot, for the pace of their run or for a budget."""
     slow_calls: tuple[SlowCall, ...] = ()
-    """These were in flight when the claim was last renewed; only those of interest to readers of the progress are
-    included."""
+    """Calls that were in flight when the claim was last renewed; only those of interest to readers of the progress."""
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.slow_calls import SlowCall
 
 MAX_SAMPLED = 500
-"""This many completed probes of all columns together are read, for the figures that no leaf has."""
+"""Number of completed probes of all columns together that are read, for the figures that no leaf has."""
 MAX_ERRORS_READ = 100
-"""This many errored probes of all columns together are read for their causes."""
+"""Number of errored probes of all columns together that are read for their causes."""
 _MIN_READ_PER_TARGET = 5
 _MAX_ERRORED_LEAVES = 50
 
@@ -53,7 +53,7 @@ class ColumnCounts:
     errored: int = 0
     running: int = 0
     slow_calls: list[SlowCall] = field(default_factory=list)
-    """Has calls in flight that are repeats or take long, as reported by workers."""
+    """Calls in flight that are repeats or take long, as reported by workers."""
 
     @property
     def recorded(self) -> int:

@@ -1,5 +1,3 @@
-"""Summarizes outcomes of a column for what leaves do not have: results, decisions, tokens, causes of errors."""
-
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 from datetime import datetime
@@ -42,7 +40,7 @@ class ColumnSample:
     judged: int = 0
     passed: int = 0
     decided: int = 0
-    """These have a decision from 1 to 5."""
+    """Number of probes with a decision from 1 to 5."""
     decision_sum: int = 0
     tokens: int = 0
     errored: int = 0

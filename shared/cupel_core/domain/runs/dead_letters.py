@@ -1,5 +1,3 @@
-"""Describes dead letters: messages that a queue dropped after repeated failed deliveries."""
-
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.runs.run import Priority
 
@@ -19,8 +17,6 @@ class DeadLetter:
 
 @dataclass(frozen=True)
 class RedriveResult:
-    """Counts redriven dead letters, all of which were removed from the dead-letter queue."""
-
     sent: int = 0
     dropped: int = 0
     runs_to_retry: frozenset[str] = frozenset()

@@ -39,7 +39,7 @@ class Delay:
     budget: BudgetScope | None = None
     """The rest of this budget is reserved for other calls."""
     taken_slots: int | None = None
-    """These slots are taken; `limit` is the number that the account has at present."""
+    """Number of slots that are taken; `limit` is the number that the account has at present."""
     stagger_ms: Stagger | None = None
     """A run that limits itself has this gap between two starts."""
 

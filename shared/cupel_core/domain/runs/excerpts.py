@@ -1,5 +1,3 @@
-"""Extracts the beginning of a target's answer, and of the reason for its result."""
-
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
@@ -20,7 +18,6 @@ class Excerpt:
 
 
 def excerpt_of(outcome: Outcome) -> Excerpt:
-    """Extract an excerpt of an outcome, as it may be read now."""
     if isinstance(outcome, ProbeError):
         return Excerpt(outcome.probe_index, None, _beginning(outcome.message), is_content_available=False)
     reason = outcome.result.reason if outcome.result else None

@@ -1,5 +1,3 @@
-"""Computes identifiers from a run and a probe's index."""
-
 import uuid
 
 

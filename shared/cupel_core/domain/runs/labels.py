@@ -1,5 +1,3 @@
-"""Describes the name, tags and metadata of a run, which have no effect on it and may change at any time."""
-
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Annotated

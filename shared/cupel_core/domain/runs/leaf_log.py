@@ -22,7 +22,7 @@ class LoggedOutcome(NamedTuple):
     is_completed: bool
     cost: Cost = Cost()
     identity: int = 0
-    """Has two bytes of a hash, which are equal for an outcome that is stored again after the reply to its write was
+    """Two bytes of a hash, which are equal for an outcome that is stored again after the reply to its write was
     lost."""
 
 
@@ -64,11 +64,11 @@ class LogContent:
     """The places are keyed by offset and include errors that were taken out."""
     page_ids: frozenset[str] = frozenset()
     counted_costs: Mapping[tuple[int, int], Cost] = field(default_factory=dict)
-    """Has the costs of outcomes that counted at some time, by offset and fencing token."""
+    """The costs of outcomes that counted at some time, by offset and fencing token."""
     lost: Cost = field(default_factory=Cost)
     """The other outcomes have cost this: another worker had recorded the probe, or they missed a retry."""
     rounds: Mapping[int, int] = field(default_factory=dict)
-    """Has, by offset, the retry round that last took the probe out."""
+    """The retry round that last took the probe out, by offset."""
 
     @property
     def costs(self) -> frozenset[int]:
@@ -100,7 +100,7 @@ class _LogReader:
         self._lost: dict[tuple[int, int, int], Cost] = {}
         """The costs are keyed by offset, fencing token and identity."""
         self._placed: set[tuple[int, int, int]] = set()
-        """Has outcomes that counted at some time, by offset, fencing token and identity."""
+        """Outcomes that counted at some time, by offset, fencing token and identity."""
         self.rounds: dict[int, int] = {}
 
     @property

@@ -42,7 +42,6 @@ def max_rounds(range_count: int) -> int:
 
 
 def leaf_ranges(total: int, leaves_per_range: int = LEAVES_PER_RANGE) -> tuple[LeafRange, ...]:
-    """Return the ranges that cover a run of `total` probes, in order."""
     leaves = -(-total // FANOUT)
     size = max(leaves_per_range, -(-leaves // MAX_RANGES))
     return tuple(LeafRange(first, min(size, leaves - first)) for first in range(0, leaves, size))

@@ -1,5 +1,3 @@
-"""Limits how fast a run starts its conversations."""
-
 from math import ceil
 
 from cupel_core.base.deferred import dataclass

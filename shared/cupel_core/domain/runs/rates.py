@@ -1,5 +1,3 @@
-"""Computes the rate of the last seconds from the progress at earlier requests."""
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,5 +1,3 @@
-"""Divides the cost of calls by the role of the called models."""
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -23,7 +21,6 @@ class RoleCost(NamedTuple):
 
 
 def role_costs(calls: Mapping[str, tuple[int, float | None]]) -> tuple[RoleCost, ...]:
-    """Return the costs of roles with calls, given the number and the cost of the calls of each kind."""
     costs: dict[ModelRole, RoleCost] = {}
     for kind, (number, usd) in calls.items():
         if number:

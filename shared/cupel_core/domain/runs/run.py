@@ -72,7 +72,7 @@ class RunEventType(StrEnum):
     RECOVERED = "run.recovered"
     """The sweeper resumed work that a crash had interrupted; `action` says which."""
     PROGRESS = "run.progress"
-    """This event is computed on read and never stored."""
+    """An event that is computed on read and never stored."""
 
 
 class Action(StrEnum):
@@ -253,7 +253,6 @@ class Run(RunConfig):
     the retried probes start over, the others continue (`LeafItem.round_of`)."""
     retry: RetryScope | None = None
     event_seq: int = 0
-    """The `seq` of the run's newest event."""
     schedule_id: str | None = None
     """None if the run was started through the API."""
     eval_id: str | None = None
@@ -264,15 +263,15 @@ class Run(RunConfig):
     """The operation profile of the turns; its content is in the snapshot."""
     pause_reason: PauseReason | None = None
     pause_cause: PauseCause | None = None
-    """Set if `pause_reason` is provider or judge."""
+    """The cause of the pause if `pause_reason` is provider or judge, otherwise None."""
     period_pause: PeriodPause | None = None
-    """Set if `pause_reason` is budget and the workspace's budget is used up, not the run's."""
+    """The period whose budget of the workspace is used up, if `pause_reason` is budget; None if it is the run's own."""
     failure: RunFailure | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
     deleted_at: datetime | None = None
     settled: Progress | None = None
-    """Has the final counts once the run is settled; until then they are read from the barrier."""
+    """The final counts once the run is settled; until then they are read from the barrier."""
     spend: RunSpend | None = None
     """The total once the run is COMPLETED or FAILED; until then it is read from the barrier."""
     started_by: StartedBy = SYSTEM
@@ -299,7 +298,6 @@ class Run(RunConfig):
 
     @property
     def exhausted_budget(self) -> BudgetScope | None:
-        """Return the budget that the run was paused for; None if it was not paused for one."""
         if self.status is not RunStatus.PAUSED or self.pause_reason != PauseReason.BUDGET:
             return None
         return self.period_pause.scope if self.period_pause else BudgetScope.RUN

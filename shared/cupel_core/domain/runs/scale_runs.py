@@ -1,5 +1,3 @@
-"""Converts a scale run to an ordinary run of a definition with a single scenario."""
-
 import json
 from collections.abc import Mapping
 from dataclasses import field
@@ -49,7 +47,6 @@ class ScaleRun:
         return f"must be a multiple of the {len(self.persona_ids)} personas: {' or '.join(nearest)}"
 
     def evaluators(self, defaults: GraderConfig) -> DefaultEvaluators:
-        """Return the evaluators; `defaults` are those of the workspace."""
         judge = self.settings.graders(defaults).judge_model
         return DefaultEvaluators(self.goal, self.format_checks, self.choices, judge)
 

@@ -31,7 +31,7 @@ class CronField(NamedTuple):
     low: int
     high: int
     names: tuple[str, ...] = ()
-    """These names stand for the numbers from `low` upwards."""
+    """Names for the numbers from `low` upwards."""
     special: str = r"\*"
     """A pattern of the other values that an element may have."""
 

@@ -1,5 +1,3 @@
-"""Describes schedules: when runs start automatically, and the outcome of the latest firings."""
-
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum

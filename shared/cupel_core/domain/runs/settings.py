@@ -1,5 +1,3 @@
-"""Defines the settings of a run, which are the same for a request, a schedule, an eval and a scale run."""
-
 from dataclasses import field, fields
 from typing import Any, Self
 
@@ -52,11 +50,9 @@ class BudgetTerms:
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings(RunConfig, BudgetTerms):
-    """Holds everything that a request can set of a run besides what it runs."""
-
     repeats: int = 1
     disabled_graders: tuple[str, ...] = ()
-    """These fields of GraderConfig are None for this run even if the eval or the workspace sets them."""
+    """Fields of GraderConfig that are None for this run even if the eval or the workspace sets them."""
     labels: LabelChanges = field(default_factory=LabelChanges)
     """A rerun has the labels of the run that it repeats, except for these."""
     profile_id: str | None = None
@@ -64,7 +60,6 @@ class RunSettings(RunConfig, BudgetTerms):
     """None stands for the newest version when the run starts."""
 
     def graders(self, defaults: GraderConfig) -> GraderConfig:
-        """Return the grading models of the run, given those of the eval and the workspace as defaults."""
         return self.grader_config.with_defaults(defaults).without(self.disabled_graders)
 
     def with_judge(self, model: str | None) -> Self:
@@ -79,5 +74,4 @@ def names_of(kind: type[RunConfig | BudgetTerms]) -> list[str]:
 
 
 def values_of(kind: type[RunConfig], source: RunConfig) -> dict[str, Any]:
-    """Return the fields of this class from a source that may have more, such as the settings of a specification."""
     return {name: getattr(source, name) for name in names_of(kind)}

@@ -52,8 +52,6 @@ class Workers(NamedTuple):
 
 
 class _Cut(NamedTuple):
-    """Contains probes of one column in one leaf, few enough for a slice of `size`."""
-
     left: int
     column: int
     leaf: int

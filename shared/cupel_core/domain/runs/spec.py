@@ -22,9 +22,9 @@ class RunSpec(RunSettings):
     """If None, a seed is drawn and recorded in the run."""
     schedule_id: str | None = None
     scenario_ids: tuple[str, ...] = ()
-    """These scenarios are run in the definition's order; all if empty."""
+    """The scenarios to run, in the definition's order; all if empty."""
     persona_ids: tuple[str, ...] | None = None
-    """They replace each scenario's own personas."""
+    """Personas that replace each scenario's own."""
     eval_id: str | None = None
     playground: bool = False
     definition_version: int | None = None
@@ -32,7 +32,7 @@ class RunSpec(RunSettings):
     rerun_of: str | None = None
     """The run has the definition version, scenarios and personas of this run, exactly as they were."""
     evaluators: Mapping[str, str] = field(default_factory=dict)
-    """Has the statuses of a scale run's default evaluators by name, and is empty for other runs."""
+    """The status of each default evaluator of a scale run, by name; empty for other runs."""
     trial: bool = False
     """The run tries the revised prompt of a report."""
     scale: bool = False
@@ -63,7 +63,7 @@ class PlaygroundRunSpec(RunSettings):
     target: Target
     persona_id: str | None = None
     definition_id: str | None = None
-    """It is only needed if a fork shares the scenario."""
+    """The definition of the scenario; only needed if a fork shares the scenario."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class RerunSpec(RunSettings):
     targets: tuple[Target, ...] = ()
     """The rerun has the run's targets if there are none."""
     replaced: tuple[str, ...] = ()
-    """These settings and fields of GraderConfig replace those of the run."""
+    """Settings and fields of GraderConfig that replace those of the run."""
 
     def apply_to(self, spec: RunSpec) -> RunSpec:
         """Return the specification of the rerun from that of a run with the same configuration."""

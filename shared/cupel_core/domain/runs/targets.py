@@ -1,5 +1,3 @@
-"""Describes targets, which a run's probes talk to."""
-
 from dataclasses import field
 
 from cupel_core.base.deferred import dataclass
@@ -15,7 +13,7 @@ class Target:
     """`provider/name`, or `connector/<id>`."""
     label: str | None = None
     params: ParameterFields = field(default_factory=dict, hash=False)
-    """They take precedence over the run's."""
+    """Parameters that take precedence over the run's."""
     max_attempts: int | None = None
     """Limits the attempts of one call; None stands for the run's number."""
     call_timeout_seconds: float | None = None

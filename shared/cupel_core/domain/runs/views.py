@@ -1,5 +1,3 @@
-"""Describes runs, probes and transcripts as read: stored data joined with values that are computed on read."""
-
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -91,7 +89,7 @@ class TranscriptView:
     transcript: Transcript
     definition_snapshot: dict[str, Any] | None
     content_available: bool
-    """It is False once the content has expired or was deleted, even while its item still exists."""
+    """False once the content has expired or was deleted, even while its item still exists."""
 
 
 @dataclass(frozen=True)

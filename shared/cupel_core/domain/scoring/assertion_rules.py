@@ -389,4 +389,4 @@ ASSERTION_KINDS: Mapping[str, AssertionKind] = {
     MAX_SCORE: AssertionKind(_aggregation, may_negate=False),
 }
 CODE_KINDS: Mapping[str, AssertionKind] = {"javascript": AssertionKind(text_error), "python": AssertionKind(text_error)}
-"""These are only allowed in process: `value` is code, or `file://check.py:function`."""
+"""Assertion types that are only allowed in process: `value` is code, or `file://check.py:function`."""

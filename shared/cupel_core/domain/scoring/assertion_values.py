@@ -104,7 +104,6 @@ def _names(value: object) -> Iterator[str]:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield a string, or the strings of a list, which may contain variables."""
     return (text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str))
 
 

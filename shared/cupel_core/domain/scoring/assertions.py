@@ -13,7 +13,7 @@ NOT = "not-"
 SELECT_BEST = "select-best"
 MAX_SCORE = "max-score"
 COMPARISONS = frozenset({SELECT_BEST, MAX_SCORE})
-"""These types compare the answers of several targets to one case, once all have answered."""
+"""Assertion types that compare the answers of several targets to one case, once all have answered."""
 NOT_COMPUTED = "could not be computed"
 """The reason of a result without a verdict, whose `error` says why."""
 
@@ -36,7 +36,7 @@ class Assertion:
     value: Any = None
     threshold: float | None = None
     weight: float = 1.0
-    """It weights the score in the total. An assertion with 0 is computed and reported, but decides nothing."""
+    """The weight of the score in the total. An assertion with 0 is computed and reported, but decides nothing."""
     metric: str | None = None
     """The score is also reported under this metric."""
     provider: str | None = None
@@ -127,7 +127,7 @@ class AssertionResult:
     weight: Annotated[float, WRITTEN] = 1.0
     metric: str | None = None
     tag: str | None = None
-    """Set only for a failure."""
+    """The failure tag; None unless the assertion failed."""
     error: str | None = None
     source: Annotated[str, WRITTEN] = "cupel"
     """`cupel`, or `external` for a result of an external evaluator."""
@@ -135,9 +135,9 @@ class AssertionResult:
     judge_reply: JudgeReply | None = None
     """Stored for `label-model` and `score-model` only."""
     cause: UnscoredCause | None = None
-    """It classifies `error`, and is set exactly if `passed` is None."""
+    """The class of `error`; None exactly if `passed` is not None."""
     unusable_reply: UnusableJudgement | None = None
-    """Set if `error` is about an unusable reply of the judge."""
+    """The judge's reply, if `error` is about an unusable one."""
 
     def __post_init__(self) -> None:
         if (self.passed is None) is (self.cause is None):

@@ -1,5 +1,3 @@
-"""Reads the decision of a transcript with a pattern."""
-
 from collections.abc import Iterable
 
 from cupel_core.domain.conversations.model_request import Message, MessageRole

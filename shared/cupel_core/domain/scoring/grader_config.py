@@ -1,5 +1,3 @@
-"""Configures the models and the external evaluator that grade a run's conversations."""
-
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 

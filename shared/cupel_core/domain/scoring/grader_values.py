@@ -1,5 +1,3 @@
-"""Validates the values of assertions that compare or judge rendered templates."""
-
 from enum import StrEnum
 from math import isfinite
 from typing import Any

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 type LeftOutChecks = Mapping[str, int]
-"""Has the number of checks by type, such as `{"javascript": 2, "is-sql": 1}`, and is empty if none is missing."""
+"""The number of checks by type, such as `{"javascript": 2, "is-sql": 1}`; empty if none is missing."""
 
 NOTHING_LEFT = "every check that its author wrote was left out at the import"
 _MAX_NAMED = 5

@@ -18,8 +18,6 @@ PARSE, TEXT, FIELD, CALL = "JSON.parse", "String", "field", "call"
 
 
 class Pattern(NamedTuple):
-    """Contains a regular expression literal in JavaScript's dialect."""
-
     source: str
     flags: str
 

@@ -49,7 +49,7 @@ class RescoreConfig:
     """Contains what differs from the run's configuration; None keeps the run's."""
 
     assertions: tuple[Assertion, ...] | None = None
-    """They replace the assertions of the definition and of each scenario."""
+    """Assertions that replace those of the definition and of each scenario."""
     judge_model: str | None = None
     embedding_model: str | None = None
     evaluator_url: str | None = None

@@ -1,5 +1,3 @@
-"""Computes scores of a run by scenario and column, and by column, from its counts."""
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Self
 

@@ -39,7 +39,7 @@ class Scoring:
     tags: tuple[str, ...] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
     metric_weights: Mapping[str, float] = field(default_factory=dict)
-    """Has the total weights of metrics' results that are not 1; derived metrics sum score x weight."""
+    """The total weights of metrics' results that are not 1; derived metrics sum score x weight."""
     evaluator_note: str | None = None
     verdict: Verdict | None = None
     recorded_cause: UnscoredCause | None = None
@@ -73,7 +73,6 @@ class Scoring:
 
     @property
     def unscored_error(self) -> str | None:
-        """Return the error of the check that `cause` is about."""
         uncomputed = first_uncomputed(self.results)
         return uncomputed.error if uncomputed else None
 

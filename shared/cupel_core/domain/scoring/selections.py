@@ -33,7 +33,7 @@ class Selection:
     error: str | None = None
     spend: Spend = field(default_factory=Spend)
     cause: UnscoredCause | None = None
-    """It classifies `error`; None without one."""
+    """The class of `error`; None without an error."""
 
     @property
     def billed_probe(self) -> int | None:

@@ -49,7 +49,7 @@ class ArgumentRules:
     defaults: Mapping[str, Any] | None = None
     """A call may also have these arguments, with these values."""
     ignored: tuple[str, ...] = ()
-    """These names, or patterns of names, are not compared."""
+    """Names, or patterns of names, of arguments that are not compared."""
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> "ArgumentRules":

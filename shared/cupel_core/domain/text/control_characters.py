@@ -4,7 +4,7 @@ it."""
 import re
 
 _DIRECTION = r"\u202a-\u202e\u2066-\u2069"
-"""They reorder the text that follows."""
+"""Characters that reorder the text that follows."""
 _IN_TEXT = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{_DIRECTION}]")
 _IN_NAME = re.compile(rf"[\x00-\x1f\x7f-\x9f\u2028\u2029{_DIRECTION}]")
 """Names are shown on one line, so line breaks and tabs are included."""

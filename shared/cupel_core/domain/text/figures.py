@@ -16,7 +16,7 @@ _LEAST_FACTOR = 0.1
 _MIN_PERCENT_RATIO, _MAX_PERCENT_RATIO = 0.5 - 1e-9, 2 + 1e-9
 """A ratio below 0.5 or above 2 is shown as a factor, because `+199,900%` and `−100.0%` say little."""
 _EXACT = Context(prec=400)
-"""Has enough digits for every float."""
+"""A precision with enough digits for every float."""
 
 
 def format_percent(share: float | None) -> str:

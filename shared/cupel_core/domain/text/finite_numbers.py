@@ -1,5 +1,3 @@
-"""Recognizes numbers of JSON that can be calculated with."""
-
 from math import isfinite
 from typing import Any, TypeGuard
 

@@ -61,7 +61,7 @@ class TooIntricate(ValueError):
 
 
 class _Broken(ValueError):
-    """No value can be read here."""
+    pass
 
 
 def find_objects(text: str) -> FoundObjects:

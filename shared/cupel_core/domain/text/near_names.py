@@ -1,5 +1,3 @@
-"""Suggests known names for misspelled ones."""
-
 from collections.abc import Mapping, Sequence
 
 

@@ -65,5 +65,4 @@ class Template:
 
 
 def render(template: str, values: Mapping[str, str]) -> str:
-    """Render with `values` by dimension name, in any spelling."""
     return Template.parse(template).render({normalize_name(name): value for name, value in values.items()})

@@ -1,5 +1,3 @@
-"""Writes conversations as lines for people, in which no text can imitate another speaker."""
-
 import re
 from collections.abc import Iterable
 

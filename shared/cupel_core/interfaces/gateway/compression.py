@@ -1,5 +1,3 @@
-"""Compresses responses with gzip for clients that accept it."""
-
 import base64
 import gzip
 from typing import Any

@@ -1,5 +1,3 @@
-"""Adds the `Location` of created objects to responses."""
-
 import re
 from collections.abc import Mapping
 from typing import Any

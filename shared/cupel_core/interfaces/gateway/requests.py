@@ -1,5 +1,3 @@
-"""Checks requests before anything else reads them."""
-
 import base64
 import binascii
 import hashlib

@@ -1,5 +1,3 @@
-"""Validates the input of requests by models of the contract."""
-
 from collections.abc import Mapping
 from typing import Any
 

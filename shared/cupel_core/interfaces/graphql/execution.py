@@ -45,8 +45,6 @@ _OF_ENUM = re.compile(r"\bin '(\w+)' enum\.|\bEnum '(\w+)' cannot represent ")
 
 
 class GraphqlRequest(RequestModel):
-    """The body of a request."""
-
     query: str | None = None
     variables: dict[str, Any] | None = None
     operation_name: str | None = None

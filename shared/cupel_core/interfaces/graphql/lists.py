@@ -1,5 +1,3 @@
-"""Reads lists by offset from pages that the API has by cursor."""
-
 from collections.abc import Callable
 
 from cupel_core.base.paging import MAX_LIMIT, Page, encode_cursor

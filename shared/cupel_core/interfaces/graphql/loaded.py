@@ -1,5 +1,3 @@
-"""Represents response models as JSON, with the objects that resolvers of nested fields need."""
-
 from collections.abc import Mapping
 from typing import Any
 

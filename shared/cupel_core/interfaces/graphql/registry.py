@@ -19,8 +19,8 @@ from cupel_core.interfaces.routes import ROUTES
 
 class Resolver(NamedTuple):
     function: Callable[..., Any]
-    """It gets the request, the object around the field and the field's arguments in snake case. It is called in a
-    thread unless it is a coroutine."""
+    """A function that gets the request, the object around the field and the field's arguments in snake case. It is
+    called in a thread unless it is a coroutine."""
     operation: Route
     cost: int
     item_cost: int

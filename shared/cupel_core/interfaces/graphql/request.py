@@ -1,5 +1,3 @@
-"""Defines the state of a request: who sends it, and what has been read for it."""
-
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime

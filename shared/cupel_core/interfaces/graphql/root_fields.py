@@ -30,17 +30,17 @@ class FieldOverride(NamedTuple):
     """Maps parameters of the path, other parameters or fields of the body to the names of arguments."""
     is_flat: bool = False
     arguments: str | None = None
-    """These arguments, as the schema declares them, replace the derived ones."""
+    """Arguments, as the schema declares them, that replace the derived ones."""
     prepare: str | None = None
     input_type: str | None = None
     is_input_optional: bool = False
     error_prefix: str = "input"
     """Paths of invalid fields of the body begin with it."""
     result_type: str | None = None
-    """It may have more fields than the operation's response."""
+    """The type of the result, which may have more fields than the operation's response."""
     defaults: Mapping[str, str] = MappingProxyType({})
     then: str | None = None
-    """This operation is called after the field's own, and its response is the value of the field."""
+    """An operation that is called after the field's own, and whose response is the value of the field."""
     may_be_absent: bool = False
     """If true, the field is null for an object that does not exist although no argument names it."""
     absent: tuple[type[AppError], ...] = (NotFound,)

@@ -1,5 +1,3 @@
-"""Builds the schema from schema.graphql and types.graphql, and attaches the resolvers."""
-
 import asyncio
 import re
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""Records the requests that changed something, or may have, or were refused because of their role."""
-
 from http import HTTPStatus
 from typing import Any
 

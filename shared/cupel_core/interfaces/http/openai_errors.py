@@ -28,7 +28,8 @@ _CODES = {
 _MAX_ERRORS_IN_MESSAGE = 5
 _INDEX = re.compile(r"\.(\d+)(?=\.|$)")
 _MARKS = ("[key]", "[grader]", "[graders]")
-"""They are not fields but mark an invalid name of a field, and the forms of the graders of a `multi` grader."""
+"""Parts of a path that are not fields but mark an invalid name of a field, and the forms of the graders of a `multi`
+grader."""
 
 
 def without_tags(path: tuple[str | int, ...], body: Any) -> tuple[str | int, ...]:

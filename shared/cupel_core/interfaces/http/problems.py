@@ -1,5 +1,3 @@
-"""Converts errors of routes to problem documents."""
-
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any

@@ -1,5 +1,3 @@
-"""Reads the stored analysis of a run for several tools."""
-
 from typing import Annotated, Any
 
 import orjson

@@ -1,5 +1,3 @@
-"""Implements the methods of MCP, by name, and the calls of tools."""
-
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 

@@ -1,5 +1,3 @@
-"""Defines the bases of arguments and results of tools that are written by hand."""
-
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 

@@ -1,5 +1,3 @@
-"""Reads integers from JSON numbers."""
-
 from typing import Any
 
 from cupel_core.domain.text.json_limits import EXACT_INTEGERS

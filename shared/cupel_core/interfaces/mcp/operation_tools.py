@@ -1,5 +1,3 @@
-"""Implements tools that are operations; the operation's declaration says what MCP shows of them."""
-
 from collections.abc import Mapping
 from typing import Any
 

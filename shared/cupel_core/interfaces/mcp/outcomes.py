@@ -1,5 +1,3 @@
-"""Converts results of operations for MCP, without the parts that only HTTP needs."""
-
 from typing import Any
 
 from cupel_core.contract.common import ResponseModel

@@ -21,7 +21,7 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z0-9]*)+\b")
 _REQUEST = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) (/v1(?:/[\w.-]+)+)")
 _PROVIDER = re.compile(r"PUT /v1/providers/([\w.-]+)")
-"""This request sets a missing key or an address, which the tool for providers does not set."""
+"""The request that sets a missing key or an address, which the tool for providers does not set."""
 _KEY = "Idempotency-Key"
 _BODIES = ("config", "content")
 """The fields of these parts of bodies are arguments, or are in an argument of another name."""

@@ -19,7 +19,7 @@ class TaskPrompt(NamedTuple):
     description: str
     arguments: tuple[PromptArgument, ...]
     text: str
-    """Has `{names}` of the arguments."""
+    """The text of the prompt, with `{names}` of the arguments."""
 
 
 def list_prompts() -> list[dict[str, Any]]:

@@ -1,5 +1,3 @@
-"""Declares tools: one decorated function each, in a module below `tools`."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -73,8 +71,9 @@ class McpTool:
     ) -> None:
         self.function = function
         self.operation = operation
-        """It decides the roles that may call the tool, and the audit log names it. It is None for a tool that every
-        role may call, because that tool checks the role and records the change for each operation that it calls."""
+        """The operation that decides which roles may call the tool, and that the audit log names. None for a tool
+        that every role may call, because that tool checks the role and records the change for each operation that
+        it calls."""
         self.title = title
         self.description = description
         self.max_bytes = max_kb * _BYTES_PER_KB

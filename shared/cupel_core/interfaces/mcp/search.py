@@ -1,5 +1,3 @@
-"""Finds operations by words of their ids, summaries, tags, paths and descriptions."""
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache

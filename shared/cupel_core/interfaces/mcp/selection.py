@@ -1,5 +1,3 @@
-"""Selects named fields of responses for tools."""
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

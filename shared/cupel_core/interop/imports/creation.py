@@ -1,5 +1,3 @@
-"""Creates the definitions and scenarios of an import, after all of them have been validated."""
-
 from collections.abc import Mapping
 from dataclasses import field, replace
 from datetime import datetime

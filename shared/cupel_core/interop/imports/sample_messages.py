@@ -1,5 +1,3 @@
-"""Reads the messages of a sample: a text, or a chat in OpenAI's shape or with Hugging Face's `from` and `value`."""
-
 import ast
 import json
 import re

@@ -49,7 +49,7 @@ SCORERS: Mapping[DatasetScorer, AnswerComparison] = {
     DatasetScorer.JSON: partial(_one_for_all, "json-match"),
     DatasetScorer.FACTUALITY: partial(_one_for_each, "factuality"),
 }
-"""These compare as the scorers of Inspect do, and as FuzzyMatch and JsonMatch of OpenAI's evals."""
+"""Comparisons as in the scorers of Inspect, and in FuzzyMatch and JsonMatch of OpenAI's evals."""
 
 _KINDS_OF_EVALS = {
     DatasetScorer.INCLUDES: "contains",

@@ -98,7 +98,7 @@ def _is_inspect_log(content: bytes) -> bool:
 
 _CONVERSION = "convert it with `inspect log dump FILE > log.json` and import that"
 _NOT_READ = ("events", "store", "timelines")
-"""These parts record events during a sample, and are most of a log."""
+"""Parts that record events during a sample, and are most of a log."""
 
 
 def _inspect_samples(content: bytes) -> str:

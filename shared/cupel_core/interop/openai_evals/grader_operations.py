@@ -1,5 +1,3 @@
-"""Serves OpenAI's graders outside of an eval."""
-
 from typing import Any
 
 from cupel_core.contract.openai_evals import RunGrader, ValidateGrader

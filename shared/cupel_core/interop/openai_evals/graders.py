@@ -1,5 +1,3 @@
-"""Validates and runs graders outside of an eval."""
-
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Reads output items, which are the probes of a run that have an outcome."""
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import batched

@@ -1,5 +1,3 @@
-"""Lists documents in OpenAI's form: the next page begins after the last id of this one."""
-
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 

@@ -1,5 +1,3 @@
-"""The schema of a connector's `config`, by connector type."""
-
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -50,7 +48,6 @@ class _Config(RequestModel):
 class LangGraphConfig(_Config):
     assistant_id: Name = "agent"
     input_key: Name = "messages"
-    """The key of the messages in the graph's state."""
     stateless: bool = False
     """Send the whole conversation on each turn, without a thread on the server."""
 
@@ -75,7 +72,6 @@ class HttpConfig(_Config):
 class ToolsConfig(_Config):
     path: Annotated[str, Field(max_length=1000), AfterValidator(_path)] = ""
     timeout_seconds: Annotated[float, Field(ge=1, le=60)] = 30.0
-    """The limit of one attempt at a call."""
 
 
 _CONFIGS: dict[ConnectorType, type[_Config]] = {

@@ -1,5 +1,3 @@
-"""The connection test of a connector, which sends one message to its agent."""
-
 from time import perf_counter
 from uuid import uuid4
 

@@ -13,7 +13,6 @@ from cupel_core.providers.reply_limits import MAX_TEXT_LENGTH, check_length
 from cupel_core.providers.streams.sse import EventDecoder
 
 MAX_PARTS = 1_000
-"""The maximum number of parts, blocks or calls of one reply."""
 _DONE = b"[DONE]"
 _CONTENT_TYPE = "text/event-stream"
 

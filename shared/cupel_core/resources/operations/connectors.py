@@ -1,5 +1,3 @@
-"""Connectors: agents under test behind HTTP."""
-
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.base.preconditions import etag
 from cupel_core.contract.connectors import (

@@ -1,5 +1,3 @@
-"""Evals: saved evaluations, each with scenarios and a target."""
-
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.base.preconditions import etag
 from cupel_core.contract.evals import CreateEval, EvalPage, EvalResponse, UpdateEval

@@ -1,5 +1,3 @@
-"""Operation profiles: the operations around the main call of every turn."""
-
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.base.preconditions import etag
 from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Listed, Replay, Tagged, ToolGroup, operation

@@ -1,5 +1,3 @@
-"""The workspace's defaults for grading."""
-
 from cupel_core.base.preconditions import etag
 from cupel_core.contract.evals import SettingsResponse, UpdateSettings
 from cupel_core.contract.operation import ADMIN, VIEWER, AsTool, Call, Tagged, ToolGroup, operation

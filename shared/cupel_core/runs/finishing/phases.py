@@ -45,7 +45,7 @@ from cupel_core.store import barrier, outcomes, runs, snapshots
 from cupel_core.store.barrier import Tree
 
 DELETED = "DELETED"
-"""This takes the place of the status of a run that was deleted meanwhile. Its execution ends without a failure."""
+"""The result in place of the status of a run that was deleted meanwhile. Its execution ends without a failure."""
 _FINISHABLE = frozenset({RunStatus.PENDING, RunStatus.RUNNING, RunStatus.SUMMARIZING})
 _MAX_EXAMINED = 1_000
 
@@ -152,10 +152,10 @@ def _failure(ref: RunRef, counts: Progress) -> RunFailure:
     stored = outcomes.list_outcomes(ref, range(min(counts.total, _MAX_EXAMINED)))
     errors = [outcome for outcome in stored if isinstance(outcome, ProbeError)]
     if not errors:
-        return RunFailure("probing", "no probe completed")
+        return RunFailure("probing", "no conversation completed")
     code, count = Counter(error.code for error in errors).most_common(1)[0]
     example = next(error.probe_index for error in errors if error.code == code)
-    why = f"no probe completed; most often {code} ({count} of {len(errors)} examined)"
+    why = f"no conversation completed; most often {code} ({count} of {len(errors)} examined)"
     return RunFailure("probing", why, example)
 
 

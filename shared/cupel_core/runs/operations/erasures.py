@@ -1,5 +1,3 @@
-"""Erasure of runs, of definitions with their runs, and of the conversations of probes."""
-
 from time import monotonic
 
 from cupel_core.contract.deletions import DeleteDefinitions, DeleteProbeContents, DeleteRuns, DeletionListResponse

@@ -1,5 +1,3 @@
-"""Runs of evals, and playground runs: one scenario against one target."""
-
 from cupel_core.contract.common import with_defaults
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.operation import MEMBER, VIEWER, Call, Replay, operation

@@ -1,5 +1,3 @@
-"""The judge and the simulated user, called outside a run."""
-
 from cupel_core.base import event_loop
 from cupel_core.contract.judge import (
     ConversationJudgementResponse,

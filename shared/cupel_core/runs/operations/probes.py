@@ -1,5 +1,3 @@
-"""Probes across runs: list, get and correct them, and delete their content."""
-
 from typing import Annotated
 
 from cupel_core.base.paging import DEFAULT_LIMIT, Creation

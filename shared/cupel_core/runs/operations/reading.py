@@ -1,5 +1,3 @@
-"""Runs: list, get and label them, and list their probes."""
-
 from typing import Annotated
 
 from cupel_core.base.paging import DEFAULT_LIMIT

@@ -1,5 +1,3 @@
-"""Scale runs: runs of a definition that the request itself describes."""
-
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Replay, ToolGroup, operation
 from cupel_core.contract.run_requests import RunStartedResponse

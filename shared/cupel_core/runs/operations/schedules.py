@@ -1,5 +1,3 @@
-"""Schedules: runs that start at set times."""
-
 from datetime import datetime
 
 from cupel_core.base.paging import DEFAULT_LIMIT

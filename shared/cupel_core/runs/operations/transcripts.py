@@ -1,5 +1,3 @@
-"""Transcripts: the records of completed probes."""
-
 from typing import Annotated
 
 from cupel_core.base.paging import DEFAULT_LIMIT

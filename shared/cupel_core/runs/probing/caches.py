@@ -54,7 +54,6 @@ class RunCache:
         self._reads: dict[RunRef, tuple[float, asyncio.Future[Run | None]]] = {}
 
     async def get(self, ref: RunRef) -> Run | None:
-        """Return the run, or None when it does not exist or was deleted."""
         while True:
             started_at, read = self._reads.get(ref, (0.0, None))
             if read is None or self._clock() - started_at > FRESH_SECONDS:

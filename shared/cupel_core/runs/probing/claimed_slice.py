@@ -1,5 +1,3 @@
-"""A slice while a worker processes it, from its claim to its acknowledgement."""
-
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import field

@@ -230,5 +230,4 @@ def _send_remainders(claimed: ClaimedSlice) -> None:
 
 
 def retry_delay_seconds(failures: int) -> float:
-    """Return the delay before the next attempt, by exponential back-off from the number of failures so far."""
     return float(_BACKOFF_BASE**failures)

@@ -29,7 +29,7 @@ _REPORT_TICK_SECONDS = 1.0
 
 
 class Heartbeat:
-    """This has the messages that one worker has received and not settled, and the slices that it has claimed."""
+    """The messages that one worker has received and not settled, and the slices that it has claimed."""
 
     def __init__(self, claimer: SliceClaimer) -> None:
         self._claimer = claimer

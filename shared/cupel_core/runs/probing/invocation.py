@@ -14,7 +14,7 @@ from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 from cupel_core.store.settings import settings
 
 MARGIN_SECONDS = 6.0
-"""This much time at the end of an invocation is reserved for the last commit."""
+"""Seconds at the end of an invocation that are reserved for the last commit."""
 SPARE_SECONDS = 0.5
 """A call that times out ends at least this long before its conversation must."""
 MEASURE_SECONDS = 2.0
@@ -129,7 +129,6 @@ class OpenConversations:
         return self._clock() - ended_at[-min(max(1, count), len(ended_at))] if ended_at else 0.0
 
     def growth_of(self, workspace: str, capacity: int) -> int:
-        """Return how many further conversations of the workspace a worker of this capacity may run."""
         return fair_growth(self.of(workspace).conversations, self.total.conversations, capacity)
 
     def _add(self, workspace: str, conversations: int, mb: float) -> None:

@@ -112,7 +112,6 @@ class RunPaces:
         return is_due and self.has_slot(run)
 
     def has_slot(self, run: Run) -> bool:
-        """Return whether this worker's part of the conversations that the run allows has room for another one."""
         holder = self._lease_holder(run)
         return holder is None or holder.free_slots > 0
 

@@ -37,8 +37,6 @@ _MAX_LOOKS = 5
 
 
 class WorkspaceShares(Protocol):
-    """Decides how much of a worker each workspace may use."""
-
     def has_use(self, workspace: str, received: int) -> bool:
         """Return whether another slice of this workspace is useful to the worker, after `received` probes about to be
         claimed."""

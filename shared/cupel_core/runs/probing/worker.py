@@ -60,7 +60,8 @@ _RECEIVE_AGAIN_SECONDS = 0.2
 _LOOK_SECONDS = 1.0
 """Slices of other workspaces may wait this long unseen behind those of a workspace of which the worker has enough."""
 _LOOK_WHILE_RECEIVING_SECONDS = 5.0
-"""Such slices may wait this long while the worker receives further slices, because the queue moves then."""
+"""Seconds for which slices of other workspaces may wait while the worker receives further slices, because the queue
+moves then."""
 _MAX_PUT_BACK_SECONDS = 30.0
 
 

@@ -14,7 +14,7 @@ from cupel_core.store import rescore_results, rescores, runs
 from cupel_core.store.keys import PROBES_PER_BLOCK
 
 DELETED = "DELETED"
-"""This takes the place of the status if the run was deleted meanwhile. The execution ends without a failure."""
+"""The result in place of the status if the run was deleted meanwhile. The execution ends without a failure."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,3 @@
-"""Rescores of a run, and their results, as readers see them."""
-
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import chain

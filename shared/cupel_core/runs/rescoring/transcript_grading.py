@@ -54,7 +54,6 @@ class _CriteriaGrading(NamedTuple):
 class TranscriptGrader:
     run: Run
     scenarios: Mapping[int, Scenario]
-    """The scenarios of the transcripts that are graded, by case."""
     content: Content
     config: RescoreConfig
     graders: GraderFactory

@@ -66,8 +66,6 @@ _TOO_COMPLEX = (SyntaxError, MemoryError, RecursionError)
 
 @dataclass(frozen=True)
 class TemplateLimits:
-    """The limits of a template and one rendering of it."""
-
     max_steps: int
     """All loops together may take at most this many steps."""
     max_length: int

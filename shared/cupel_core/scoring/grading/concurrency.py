@@ -1,5 +1,3 @@
-"""Limits the grader calls in flight at the same time within one process."""
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -61,7 +61,7 @@ class Grader:
     model_role: ModelRole = ModelRole.JUDGE
     max_attempts: int = MAX_ATTEMPTS
     log: AttemptLog = field(default_factory=AttemptLog)
-    """It collects the failed attempts of the calls that the grader is part of."""
+    """The failed attempts of the calls that the grader is part of."""
     max_output_tokens: int | None = None
 
 
@@ -78,7 +78,7 @@ class GraderError(ProviderError):
     says why the check stays unscored."""
 
     unusable_reply: UnusableJudgement | None = None
-    """Has the model's reply and its problem; None if the call failed."""
+    """The model's reply and its problem; None if the call failed."""
 
     def __init__(
         self, role: GraderRole, message: str, spend: Spend, attempts: int = 1, cause: UnscoredCause | None = None

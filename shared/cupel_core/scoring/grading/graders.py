@@ -39,7 +39,7 @@ class GraderFactory:
     rng: Random = field(default_factory=Random)
     evaluator_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     log: AttemptLog = field(default_factory=AttemptLog)
-    """It collects the failed attempts of the calls of one conversation, or of one task."""
+    """The failed attempts of the calls of one conversation, or of one task."""
     allow_private: bool = False
 
     def judge(self, model: str | None = None) -> Grader:

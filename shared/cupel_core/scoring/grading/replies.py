@@ -35,9 +35,9 @@ class StructuredReply(DeferredModel):
     model_config = ConfigDict(extra="forbid")
 
     explanations: ClassVar[frozenset[str]] = frozenset({"reason"})
-    """These fields explain the verdict, by their names in JSON. They may be missing, and do not change it."""
+    """Fields that explain the verdict, by their names in JSON. They may be missing, and do not change it."""
     optional: ClassVar[frozenset[str]] = frozenset()
-    """These other fields may be missing, too; their validators then receive None."""
+    """Other fields that may be missing; their validators then receive None."""
 
     @classmethod
     def of_text(cls, text: str, /) -> Mapping[str, Any] | None:  # noqa: ARG003 - of no use unless overridden

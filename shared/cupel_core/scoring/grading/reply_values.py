@@ -62,7 +62,7 @@ type Reason = Annotated[str, Field(min_length=1, max_length=MAX_REASON_LENGTH), 
 _YES = frozenset({"true", "yes", "y", "pass", "passed", "met", "1"})
 _NO = frozenset({"false", "no", "n", "fail", "failed", "not met", "unmet", "0"})
 _AROUND = " \t\r\n\"'`*_.,;:!()[]"
-"""These characters may surround a word or a number without changing it."""
+"""Characters that may surround a word or a number without changing it."""
 
 
 def _flag(value: Any) -> bool:

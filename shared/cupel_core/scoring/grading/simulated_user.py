@@ -1,5 +1,3 @@
-"""Lets a model play the user and write the user's next message."""
-
 from collections.abc import Mapping
 from typing import Annotated, Any
 

@@ -24,7 +24,7 @@ _MARGIN_SECONDS = 10.0
 _REQUEST_SECONDS = 29.0
 """No request takes longer."""
 _OWNER_LENGTH = 16
-"""This many hexadecimal digits identify a token among those of a workspace."""
+"""Number of hexadecimal digits that identify a token among those of a workspace."""
 
 
 class TooManyWaiting(RetryableError):

@@ -1,5 +1,3 @@
-"""Workspaces that an operator creates, with a first admin token, and erases."""
-
 from collections.abc import Iterable
 from datetime import datetime
 

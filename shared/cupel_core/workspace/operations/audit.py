@@ -1,5 +1,3 @@
-"""The audit log of the caller's workspace."""
-
 from typing import Annotated
 
 from cupel_core.base.paging import DEFAULT_LIMIT

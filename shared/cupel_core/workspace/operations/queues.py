@@ -1,5 +1,3 @@
-"""Provider queues and their dead letters."""
-
 from cupel_core.base.paging import DEFAULT_LIMIT, MAX_LIMIT, slice_page
 from cupel_core.contract.common import with_defaults
 from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Listed, ToolGroup, operation

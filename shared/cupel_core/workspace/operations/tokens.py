@@ -1,5 +1,3 @@
-"""API tokens of the caller's workspace."""
-
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.contract.operation import (
     ADMIN,

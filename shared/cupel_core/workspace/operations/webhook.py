@@ -1,5 +1,3 @@
-"""The workspace's webhook."""
-
 from cupel_core.base import event_loop
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.base.preconditions import etag

@@ -1,5 +1,3 @@
-"""Management of workspaces by an operator."""
-
 from time import monotonic
 
 from cupel_core.base.paging import DEFAULT_LIMIT

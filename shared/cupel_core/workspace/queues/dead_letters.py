@@ -28,7 +28,6 @@ MAX_REDRIVEN = 1_000
 
 
 def list_dead_letters(workspace: str, provider: str | None, limit: int, cursor: str | None) -> Page[DeadLetter]:
-    """Return the workspace's dead letters of one provider, or of all for None."""
     check_provider(provider)
     page = dead_letters.list_page(workspace, provider, limit, cursor)
     return page.map(_dead_letter)

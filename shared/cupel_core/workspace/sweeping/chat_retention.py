@@ -17,7 +17,7 @@ MAX_ENTRIES = 500
 """One sweep reads at most this many entries. A million take a day and a half."""
 _NAME = "chat-retention"
 _DONE = "~"
-"""This sorts after every entry."""
+"""A cursor that sorts after every entry."""
 _RESERVE_SECONDS = 5.0
 
 

@@ -1,5 +1,3 @@
-"""Recovery of jobs whose message was lost, or whose worker died."""
-
 from collections.abc import Callable
 from datetime import datetime, timedelta
 

@@ -22,8 +22,6 @@ logger = Logger(child=True)
 
 
 class QueuedWork[R: (GenerationRequest, JobRequest, TurnOrder)](NamedTuple):
-    """One kind of work that messages in a queue request."""
-
     name: str
     list_open: Callable[[str | None], Iterator[OpenWork[R]]]
     idle_since: Callable[[R], datetime | None]

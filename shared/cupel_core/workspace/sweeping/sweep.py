@@ -53,7 +53,7 @@ logger = Logger(child=True)
 STALE_DISPATCH_AFTER = timedelta(minutes=2)
 """A dispatch that has made no progress for so long has lost its message or its consumer."""
 _RECOVERY_SECONDS = 17.0
-"""This time is reserved for the recovery of runs, rescores and generations, which follows."""
+"""Seconds that are reserved for the recovery of runs, rescores and generations, which follows."""
 
 
 @dataclass

@@ -18,8 +18,6 @@ _KEY_BYTES = 32
 
 
 class WebhookSpec(NamedTuple):
-    """The settings of a webhook that a request sets."""
-
     url: str
     enabled: bool
     probes: bool
@@ -31,7 +29,7 @@ class WebhookSpec(NamedTuple):
 class WebhookSet(NamedTuple):
     webhook: Webhook
     new_secret: str | None
-    """Set only if Cupel made the secret, which is shown only once."""
+    """The secret if Cupel made it, which is shown only once; None otherwise."""
 
 
 def get(workspace: str) -> Webhook:

@@ -45,7 +45,8 @@ _MAX_WAIT_FOR_LEAF = timedelta(minutes=5)
 
 class Step(StrEnum):
     NOTHING = "nothing"
-    """It was delivered before, or another message will deliver it, or there is no enabled webhook."""
+    """Nothing is to be called: it was delivered before, another message will deliver it, or there is no enabled
+    webhook."""
     DELIVERED = "delivered"
     POSTPONED = "postponed"
 

@@ -315,7 +315,7 @@ def test_alpha_of_few_rare_answers_is_a_caution() -> None:
     plan = Plan(plain_targets("sim/a", "sim/b"), (20,))
     rare = answers(plan, lambda name, case: "1" if case == 3 and name == "sim/a" else "5")
     (caution,) = (each for each in run(rare, plan).cautions if each.code is CautionCode.RARE_ANSWERS)
-    assert caution.text == "agreement rests on 1 scenario: to all others, all targets give the most frequent answer"
+    assert caution.text == "agreement depends on 1 scenario: in all others, all targets give the most frequent answer"
     varied = answers(plan, lambda _, case: str(case % 5 + 1))
     assert CautionCode.RARE_ANSWERS not in {each.code for each in run(varied, plan).cautions}
 

@@ -262,7 +262,7 @@ def test_notes_say_what_follows_for_these_scenarios_and_from_errors():
     these, errors = row.notes
     assert these.startswith("On exactly these scenarios, the difference is −52.8 percentage points (95% CI −")
     assert these.endswith("p < 0.001).")
-    assert errors == "With errored probes as failures, the difference is −54.2 percentage points."
+    assert errors == "With errored conversations as failures, the difference is −54.2 percentage points."
     assert compare_one(["1", "2", "3", "4", "5"], ["2", "2", "3", "4", "5"]).notes == ()
 
 

@@ -46,7 +46,7 @@ def test_an_expansion_adds_the_remaining_cases_for_each_column_and_repeat():
 def test_scenarios_whose_personas_are_not_known_are_taken_to_have_as_many():
     plan = Plan(plain_targets("sim/steady"), (24,))
     sample = drawn_sample(12, 120, 42, plan, total_cases=None)
-    assert sample.expansion == "An expansion to all scenarios adds 216 probes."
+    assert sample.expansion == "An expansion to all scenarios adds 216 conversations."
 
 
 def test_the_error_is_smaller_by_cochrans_correction():

@@ -1,6 +1,6 @@
 import pytest
 
-from cupel_core.domain.analysis.matching import MatchedBy, NotMatchable, match_scenarios, pair_columns
+from cupel_core.domain.analysis.matching import MatchedBy, NotMatchable, SideScenario, match_scenarios, pair_columns
 from tests.compared_sides import scenario, side
 
 
@@ -32,6 +32,48 @@ def test_without_a_shared_id_equal_dimension_scores_are_one_unit():
 def test_scenarios_without_shared_ids_and_dimensions_are_not_matchable():
     with pytest.raises(NotMatchable):
         match_scenarios([scenario("a", {None: 0})], [scenario("b", {None: 0})])
+
+
+def version(*scenarios: tuple[str, str, str]) -> list[SideScenario]:
+    """The scenarios of a version: id, name and content; an empty name is not the author's."""
+    return [
+        SideScenario(scenario_id, name or scenario_id, {"difficulty": 1}, {None: number}, content, bool(name))
+        for number, (scenario_id, name, content) in enumerate(scenarios)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("edited", "pairs"),
+    [
+        ([("d", "x", "1"), ("e", "y", "2"), ("f", "z", "3")], [("a", 0), ("b", 1), ("c", 2)]),
+        ([("d", "new", "9"), ("e", "x", "1"), ("f", "y", "2"), ("g", "z", "3")], [("a", 1), ("b", 2), ("c", 3)]),
+        ([("d", "x", "1"), ("e", "renamed", "2"), ("f", "z", "3")], [("a", 0), ("b", 1), ("c", 2)]),
+        ([("d", "x", "1"), ("e", "y", "edited"), ("f", "z", "3")], [("a", 0), ("b", 1), ("c", 2)]),
+        ([("d", "z", "3"), ("e", "x", "1")], [("a", 1), ("c", 0)]),
+        ([("d", "y", "1"), ("e", "z", "2"), ("f", "new", "3")], [("a", 0), ("b", 1), ("c", 2)]),
+        ([("d", "", "3"), ("e", "", "2")], [("b", 1), ("c", 0)]),
+        ([("d", "x", "1"), ("e", "y", "1"), ("f", "w", "1")], [("a", 0), ("b", 1)]),
+    ],
+    ids=["replaced", "added", "renamed", "edited", "reordered", "names shifted", "unnamed", "repeated content"],
+)
+def test_without_a_shared_id_scenarios_are_matched_by_content_or_name(
+    edited: list[tuple[str, str, str]], pairs: list[tuple[str, int]]
+) -> None:
+    matched = match_scenarios(version(("a", "x", "1"), ("b", "y", "2"), ("c", "z", "3")), version(*edited))
+    assert matched.matched_by is MatchedBy.CONTENT_OR_NAME
+    assert [(each.id, each.cases[0].comparison[0]) for each in matched.common] == pairs
+    assert (matched.only_baseline, matched.only_comparison) == (3 - len(pairs), len(edited) - len(pairs))
+
+
+def test_given_names_are_not_matched():
+    matched = match_scenarios(version(("a", "", "1")), version(("a2", "a", "2")))
+    assert matched.matched_by is MatchedBy.DIMENSIONS
+
+
+def test_a_few_equal_names_do_not_outweigh_dimensions():
+    before, after = version(("a", "x", "1"), ("b", "y", "2"), ("c", "z", "3")), version(("d", "x", "7"), ("e", "", "8"))
+    assert match_scenarios(before, after).matched_by is MatchedBy.CONTENT_OR_NAME
+    assert match_scenarios(before, [*after, *version(("f", "", "9"))]).matched_by is MatchedBy.DIMENSIONS
 
 
 def test_personas_are_matched_by_id():

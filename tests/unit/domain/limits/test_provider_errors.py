@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
@@ -11,11 +10,10 @@ import pytest
 from multidict import CIMultiDict
 
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
-from cupel_core.domain.limits.provider_errors import RULES, RefusedCall, Remedy, Rule, meaning_of
+from cupel_core.domain.limits.provider_errors import RefusedCall, Remedy, Rule, meaning_of
 from cupel_core.providers.errors import ProviderError, error_from_response, error_in_reply
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
-DOCUMENT = Path(__file__).parents[4] / "docs" / "providers.md"
 
 WAIT, REPEAT, OWNER, REQUEST, NOBODY = Remedy
 BY_STATUS = {
@@ -189,18 +187,3 @@ def _row(rule: Rule) -> str:
     hints = [*(f"`{code}`" for code in rule.codes), *(f"“{words.strip()}”" for words in rule.words)]
     unless = "; without a wait" if rule.has_no_wait else ""
     return f"| {rule.title} | {statuses or 'any'} | {', '.join(hints) or '–'}{unless} | {rule.repair} | {rule.code} |"
-
-
-def documented_table() -> list[str]:
-    """The table of docs/providers.md, which this test prints if it is another."""
-    return [
-        "| what | status | code or words | who can repair it | error |",
-        "|---|---|---|---|---|",
-        *map(_row, RULES),
-    ]
-
-
-def test_the_document_shows_the_table() -> None:
-    lines = DOCUMENT.read_text().splitlines()
-    missing = [line for line in documented_table() if line not in lines]
-    assert missing == [], "\n".join(documented_table())

@@ -1,10 +1,7 @@
-"""Every provider of promptfoo becomes a model or is refused with a reason; docs/interop.md names the models."""
-
-import re
+"""Every provider of promptfoo becomes a model or is refused with a reason."""
 
 from cupel_core.interop.imports.promptfoo import provider_services
 from cupel_core.interop.imports.promptfoo.provider_services import REFUSED, SERVICES, convert
-from tests.conftest import ROOT
 from tests.in_one_test import in_one_test
 
 REASONS = {
@@ -96,23 +93,90 @@ REASONS = {
     "a provider in a file can be a target, but not a judge: write it into the assertion": ["file://provider.yaml"],
 }
 """The reason for which each id is refused; `<service>` stands for any."""
-SECTION = (ROOT / "docs/interop.md").read_text().split("#### promptfoo's providers")[1].split("\n#### ")[0]
-ROWS = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in SECTION.splitlines() if line[:3] == "| `"]
-(OWN_SERVERS,) = re.findall(r"with\s+the\s+address: (.*?)\.\n", SECTION, re.DOTALL)
-
-
-def quoted(cell: str) -> list[str]:
-    return re.findall(r"`([^`]+)`", cell)
+MODELS = {
+    "sim/echo": ["echo"],
+    "openai/gpt-6.1-terra": ["openai:gpt-6.1-terra", "openai:chat:gpt-6.1-terra", "openai:responses:gpt-6.1-terra"],
+    "anthropic/claude-haiku-4-5": [
+        "anthropic:claude-haiku-4-5",
+        "anthropic:messages:claude-haiku-4-5",
+        "anthropic:completion:claude-haiku-4-5",
+    ],
+    "google/gemini-3.8-flash": ["google:gemini-3.8-flash", "palm:gemini-3.8-flash"],
+    "vertex/gemini-3.8-flash": ["vertex:gemini-3.8-flash", "vertex:chat:gemini-3.8-flash"],
+    "vertex/claude-sonnet-5-5": ["vertex:claude-sonnet-5-5"],
+    "bedrock/amazon.nova-lite-v1:0": [
+        "bedrock:amazon.nova-lite-v1:0",
+        "bedrock:converse:amazon.nova-lite-v1:0",
+        "bedrock:completion:amazon.nova-lite-v1:0",
+        "bedrock:messages:amazon.nova-lite-v1:0",
+    ],
+    "azure/gpt": ["azure:chat:gpt", "azure:gpt", "azureopenai:chat:gpt", "azureopenai:gpt"],
+    "azure/responses:gpt": ["azure:responses:gpt"],
+    "mistral/x": ["mistral:x", "mistral:chat:x"],
+    "deepseek/x": ["deepseek:x", "deepseek:chat:x"],
+    "xai/grok-4.7": ["xai:grok-4.7", "xai:responses:grok-4.7"],
+    "cohere/x": ["cohere:x", "cohere:chat:x"],
+    "fireworks/x": ["fireworks:x", "fireworks:chat:x"],
+    "groq/x": ["groq:x", "groq:responses:x"],
+    "openrouter/openai/gpt-6.1-sol": ["openrouter:openai/gpt-6.1-sol"],
+    "perplexity/sonar": ["perplexity:sonar"],
+    "together/x": ["togetherai:x", "togetherai:chat:x"],
+    "custom/x": [
+        "docker:x",
+        "llama:x",
+        "llamafile:x",
+        "localai:chat:x",
+        "localai:completion:x",
+        "ollama:x",
+        "ollama:chat:x",
+        "ollama:completion:x",
+        "vllm:x",
+    ],
+}
+"""The ids of promptfoo for each model of Cupel."""
+OWN_SERVERS = [
+    "abliteration:",
+    "ai21:",
+    "aimlapi:",
+    "alibaba:",
+    "alicloud:",
+    "aliyun:",
+    "dashscope:",
+    "atlascloud:",
+    "cerebras:",
+    "cloudera:",
+    "cloudflare-ai:",
+    "cometapi:",
+    "databricks:",
+    "envoy:",
+    "github:",
+    "helicone:",
+    "huggingface:",
+    "hf:",
+    "hyperbolic:",
+    "litellm:",
+    "llamaapi:",
+    "meta:",
+    "minimax:",
+    "mlflow-gateway:",
+    "moonshot:",
+    "novita:",
+    "nscale:",
+    "nvidia:",
+    "orcarouter:",
+    "truefoundry:",
+    "vercel:",
+]
+"""Services with OpenAI's API that become servers of one's own."""
 
 
 def own_servers() -> dict[str, str]:
-    """Return the name of the server for each service with OpenAI's API that the page names."""
-    return {identifier: convert(f"{identifier}x").model or "" for identifier in quoted(OWN_SERVERS)}
+    return {identifier: convert(f"{identifier}x").model or "" for identifier in OWN_SERVERS}
 
 
 def test_every_service_becomes_a_model_or_is_refused() -> None:
     ids = [
-        *(each for ids, _ in ROWS for each in quoted(ids)),
+        *(each for ids in MODELS.values() for each in ids),
         *own_servers(),
         *(each for ids in REASONS.values() for each in ids),
     ]
@@ -120,8 +184,8 @@ def test_every_service_becomes_a_model_or_is_refused() -> None:
     assert services == {*SERVICES, *REFUSED, *provider_services.SYNONYMS, "echo", "file"}
 
 
-def test_models_are_as_documented() -> None:
-    wrong = {id_: convert(id_) for ids, model in ROWS for id_ in quoted(ids) if convert(id_).model != quoted(model)[0]}
+def test_an_id_becomes_the_model_of_its_service() -> None:
+    wrong = {id_: convert(id_) for model, ids in MODELS.items() for id_ in ids if convert(id_).model != model}
     assert wrong == {}
 
 

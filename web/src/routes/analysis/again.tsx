@@ -20,7 +20,7 @@ export function AnalyzeButton({ id, label }: { id: string; label: string }) {
         {start.isPending ? "Analyzing…" : label}
       </button>
       {start.isSuccess && start.data.status !== "COMPLETED" && (
-        <p role="status">It is computed in the background: read this screen again in a minute.</p>
+        <p role="status">It is computed in the background. Reload this page in a minute.</p>
       )}
       {start.isError && <Failure error={start.error} what="The analysis was not made" />}
     </>

@@ -70,7 +70,7 @@ export function AnalysisPage() {
 function Findings({ figures }: { figures: Figures }) {
   return (
     <Section title="Findings">
-      {figures.insights.length === 0 && <p className={styles.note}>None that the figures support.</p>}
+      {figures.insights.length === 0 && <p className={styles.note}>The figures support no finding.</p>}
       <ul className={styles.list}>
         {figures.insights.map((insight) => (
           <li key={insight.text}>{visible(insight.text)}</li>

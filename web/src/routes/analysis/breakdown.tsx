@@ -29,7 +29,7 @@ export function BreakdownSection({ id }: { id: string }) {
   if (offered === undefined || first === undefined) return null;
   const by = chosen ?? first;
   return (
-    <Section title="By what the cases have in common">
+    <Section title="By persona, dimension or metadata">
       <label className={page.bar}>
         Group by
         <select value={by} onChange={(event) => setChosen(event.target.value)}>
@@ -105,7 +105,7 @@ function GroupsTable({ breakdown: { by, groups, forPersonas } }: { breakdown: Br
       </ScrollRegion>
       {groups.some((group) => group.value === null) && (
         <p className={styles.note}>
-          {UNKNOWN}: cases without a value of {visible(by ?? "")}.
+          {UNKNOWN}: conversations without a value of {visible(by ?? "")}.
         </p>
       )}
       {forPersonas.map((column) => (

@@ -29,7 +29,7 @@ export function Artifacts({ chatId, branch }: { chatId: string; branch: Branch }
         <Failure error={query.error} what="The artifacts" retry={() => void query.refetch()} />
       )}
       {query.isSuccess && items.length === 0 && (
-        <p className={page.note}>Operations have stored nothing on this branch that lasts.</p>
+        <p className={page.note}>Operations have stored no lasting artifacts on this branch.</p>
       )}
       {items.map((each) => (
         <div key={each.tag}>

@@ -55,7 +55,7 @@ function List({ definition }: { definition: Definition }) {
       {query.isError && <Failure error={query.error} what="Scenarios" retry={() => void query.refetch()} />}
       {query.isSuccess && items.length === 0 && (
         <Empty title="No scenarios yet">
-          <p>A scenario is one concrete case: what the user says first, and what a good answer has.</p>
+          <p>A scenario is one test: what the user says first, and what a good answer contains.</p>
         </Empty>
       )}
       {items.length > 0 && (

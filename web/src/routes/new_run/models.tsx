@@ -51,7 +51,7 @@ export function Models({ models, selected, select }: Props) {
           </label>
         ))}
         {shown.length + unlisted.length === 0 && (
-          <p>No model matches. One that is not listed is named provider/model.</p>
+          <p>No listed model matches. To use another one, enter provider/model.</p>
         )}
       </section>
       <small className={styles.note}>

@@ -241,7 +241,7 @@ const Row = memo(function Row({
       onClick={() => choose(index)}
     >
       <span role="gridcell">
-        {name ? visible(name.scenarioName ?? (name.scenarioId || `case ${name.index}`)) : "…"}
+        {name ? visible(name.scenarioName ?? (name.scenarioId || `scenario ${name.index}`)) : "…"}
         {table.repeats > 1 && <small> {repeatText(table, index)}</small>}
       </span>
       {columns.map((column) =>

@@ -30,7 +30,7 @@ export function Plan({ plans }: { plans: Schemas["TurnPlans"] }) {
             ))}
           </ol>
           {plans[trigger].steps.length === 0 && (
-            <p className={page.note}>Nothing but the call of the model.</p>
+            <p className={page.note}>Only the model is called.</p>
           )}
           {plans[trigger].omitted.length > 0 && (
             <p className={page.note}>

@@ -41,7 +41,7 @@ export function Contents({ run, report, content, texts }: Props) {
       {texts?.summary && <Summary run={run} report={report} summary={texts.summary} />}
       {texts && texts.summary === null && (
         <Section title="Summary">
-          <p className={page.note}>No model was asked for one.</p>
+          <p className={page.note}>No model was asked for a summary.</p>
         </Section>
       )}
       <FailureModes id={run.id} content={content} excerpts={texts?.excerpts ?? []} />

@@ -239,7 +239,7 @@ export function FailedScenarios({ content }: { content: ReportContent }) {
   if (failed.length === 0) return null;
   return (
     <TableSection
-      title="Scenarios that were failed"
+      title="Failed scenarios"
       head={
         <>
           <th scope="col">Passed of judged</th>

@@ -178,7 +178,7 @@ function Form({ schedule, etag, reload }: FormProps) {
       )}
       {isListed && <JsonFields fields={[TARGETS]} edited={edited} issues={refused} />}
       <NumberField
-        label="Repeats per case"
+        label="Repeats per scenario"
         id="repeats"
         error={typeof repeats === "number" ? null : wholeNumberError(CreateRun.repeats)}
         size={6}

@@ -111,7 +111,7 @@ function Run({ id }: { id: string }) {
     <Section title="Run it">
       <div className={page.form}>
         <NumberField
-          label="Repeats per case"
+          label="Repeats per scenario"
           id="repeats"
           error={typeof count === "number" ? null : wholeNumberError(CreateEvalRun.repeats)}
           size={6}

@@ -1,5 +1,3 @@
-"""Guards: operations that answer questions with true or false."""
-
 from cupel_core.conversations.pipeline.kinds import llm
 from cupel_core.conversations.pipeline.kinds.values import Context, MadeValue, ModelCaller, OperationFailed
 from cupel_core.conversations.pipeline.rendering import is_true

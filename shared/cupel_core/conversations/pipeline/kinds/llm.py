@@ -1,5 +1,3 @@
-"""Operations that call a model once."""
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

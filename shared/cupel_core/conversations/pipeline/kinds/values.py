@@ -1,5 +1,3 @@
-"""Types and functions that all kinds of operations use."""
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -17,12 +15,10 @@ from cupel_core.scoring.grading.grader import Grader
 from cupel_core.scoring.grading.graders import GraderFactory
 
 type Context = Mapping[str, Any]
-"""The names that templates can use, with their values."""
 _NOTHING = Spend()
 
 
-def _ignore(_: PaidAnswer) -> None:
-    """Do nothing with the answer, if nothing resumes the operation."""
+def _ignore(_: PaidAnswer) -> None: ...
 
 
 class OperationFailed(Exception):
@@ -46,8 +42,6 @@ class MadeValue(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelCaller:
-    """Calls the models of operations, within the same limits as those of graders."""
-
     graders: GraderFactory
     simulation_key: SimulationKey
     answer: PaidAnswer | None = None

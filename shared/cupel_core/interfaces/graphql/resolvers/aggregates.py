@@ -1,5 +1,3 @@
-"""Resolves figures over several runs."""
-
 from typing import Any
 
 from cupel_core.analysis import aggregation

@@ -1,5 +1,3 @@
-"""Resolves branches of a chat, the results of their operations, and the messages in them."""
-
 from typing import Any
 
 from cupel_core.base.paging import Page, slice_page

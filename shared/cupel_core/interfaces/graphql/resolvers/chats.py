@@ -1,5 +1,3 @@
-"""Resolves chats, their exchanges and their turns."""
-
 from typing import Any
 
 from cupel_core.base.paging import Page

@@ -1,5 +1,3 @@
-"""Resolves definitions, their forks and their scenarios."""
-
 from typing import Any
 
 from cupel_core.base.errors import NotFound

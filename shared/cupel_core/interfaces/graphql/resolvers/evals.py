@@ -1,5 +1,3 @@
-"""Resolves evals and their runs."""
-
 from cupel_core.base.paging import Page
 from cupel_core.interfaces.graphql.loaded import Loaded
 from cupel_core.interfaces.graphql.registry import resolves

@@ -1,5 +1,3 @@
-"""Resolves personas, which are simulated users."""
-
 from cupel_core.interfaces.graphql.loaded import Loaded
 from cupel_core.interfaces.graphql.registry import resolves
 from cupel_core.interfaces.graphql.request import Request

@@ -1,5 +1,3 @@
-"""Resolves reports of runs, and trials of the prompts that they suggest."""
-
 from typing import Any
 
 from cupel_core.analysis.reports import requests

@@ -1,5 +1,3 @@
-"""Resolves rescores of runs, and their results."""
-
 from typing import Any
 
 from cupel_core.base.paging import Page, fill_page

@@ -1,5 +1,3 @@
-"""Resolves the use of a run's budget, the progress of its targets, its scenarios and its probes."""
-
 import asyncio
 from typing import Any
 

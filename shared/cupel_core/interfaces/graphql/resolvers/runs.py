@@ -1,5 +1,3 @@
-"""Resolves runs, their probes, transcripts and events."""
-
 from typing import Any
 
 from cupel_core.base.errors import Invalid

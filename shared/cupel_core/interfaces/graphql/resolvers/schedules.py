@@ -1,5 +1,3 @@
-"""Resolves schedules and the runs that they have started."""
-
 from typing import Any
 
 from cupel_core.base.paging import Page

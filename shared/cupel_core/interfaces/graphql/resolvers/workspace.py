@@ -1,5 +1,3 @@
-"""Resolves the caller and the configuration of the workspace."""
-
 from typing import Any
 
 from cupel_core.accounts import keys as accounts

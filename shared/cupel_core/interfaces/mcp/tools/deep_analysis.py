@@ -1,5 +1,3 @@
-"""Reads the stored deep analysis of a run."""
-
 from enum import StrEnum
 from typing import Annotated, Any
 

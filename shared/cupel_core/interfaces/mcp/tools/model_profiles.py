@@ -1,5 +1,3 @@
-"""Reads the results of a model in all runs that had it, from their stored analyses."""
-
 from collections import defaultdict
 from collections.abc import Iterator
 from statistics import fmean

@@ -1,5 +1,3 @@
-"""Implements the tools that find and call operations of the API without a separate tool."""
-
 from typing import Annotated, Any
 
 from pydantic import Field

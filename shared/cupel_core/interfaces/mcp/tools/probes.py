@@ -1,5 +1,3 @@
-"""Reads the results of the probes of a run."""
-
 from enum import StrEnum
 from typing import Annotated
 

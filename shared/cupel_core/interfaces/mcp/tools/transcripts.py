@@ -1,5 +1,3 @@
-"""Reads transcripts, whose texts are written by models and agents under test."""
-
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
@@ -24,8 +22,6 @@ _MAX_CHARACTERS = 16_000
 
 
 class GetTranscriptSummary(Arguments):
-    """They name a transcript by its id, or by what the probe was about."""
-
     transcript_id: Id | None = None
     run_id: Annotated[Id | None, Field(description="With scenario_id and model, instead of transcript_id")] = None
     scenario_id: Id | None = None

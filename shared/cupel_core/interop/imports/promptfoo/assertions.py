@@ -47,7 +47,7 @@ CODE_LEFT_OUT = (
 )
 _SYNONYMS = {"model-graded-factuality": "factuality", "similar:cosine": "similar"}
 _SCORING_FUNCTION = "assertScoringFunction"
-"""It computes the verdict from the other assertions, so the verdict would change without it."""
+"""The key of a function that computes the verdict from the other assertions, so the verdict would change without it."""
 _PLAIN_VARIABLE = re.compile(r"\{\{\s*(?P<name>[A-Za-z_][\w.-]*)\s*\}\}")
 _UNTYPED = "without a type"
 _WITH_SCHEMA = frozenset({"is-json", "contains-json"})
@@ -73,7 +73,6 @@ class AssertionImporter:
     code_folder: str | None = None
     azure_address: str = ""
     provider_transform: str | None = None
-    """The providers transform their answers with this."""
     unsupported: list[dict[str, Any]] = field(default_factory=list)
     _compared: set[str] = field(default_factory=set)
 

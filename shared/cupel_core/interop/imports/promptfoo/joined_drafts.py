@@ -28,7 +28,7 @@ from cupel_core.sandbox.templating.errors import RenderError
 
 VARIABLE = "_conversation"
 _INPUT, _OUTPUT = "\ufdd1input", "\ufdd1output"
-"""They stand for an earlier turn; no prompt contains this noncharacter."""
+"""Placeholders of an earlier turn; no prompt contains this noncharacter."""
 MAX_PROMPTS = 100
 _MAX_LABEL_LENGTH = 100
 _MAX_SYSTEM_LENGTH = 200_000

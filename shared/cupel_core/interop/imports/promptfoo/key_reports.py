@@ -13,7 +13,7 @@ class Fate(StrEnum):
     CHANGED = "changed"
     LEFT = "left"
     IGNORED = "ignored"
-    """Has no effect on the evaluation, so it is not reported."""
+    """The key has no effect on the evaluation, so it is not reported."""
 
 
 class Shape(StrEnum):

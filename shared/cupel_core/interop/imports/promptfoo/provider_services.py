@@ -1,7 +1,7 @@
 """Finds the model of Cupel that corresponds to a provider of promptfoo.
 
 A provider's id is `<service>:<model>` or `<service>:<kind>:<model>`; a model's name may contain colons too.
-docs/interop.md names these services, and a test compares both.
+docs/interop.md names these services.
 """
 
 import re

@@ -30,7 +30,7 @@ from cupel_core.providers import is_own_server
 
 _IN_FILE = re.compile(r"file://.*\.(?:ya?ml|json)")
 _ADDRESS_OPTIONS = frozenset({"apiBaseUrl", "apiHost"})
-"""These options are part of the model, see `provider_services`."""
+"""Options that are part of the model's name; see `provider_services`."""
 _NO_FURTHER_FIELDS = "only a server of your own takes fields that are no parameters of a target"
 _OWN = "becomes a definition of its own, for the tests with the same provider"
 

@@ -18,7 +18,7 @@ from cupel_core.interop.imports.promptfoo.tests import PromptfooTest
 
 OPTION = "storeOutputAs"
 _MARK = "\ufdd2"
-"""It encloses the name of a variable in place of its answer; no prompt contains this noncharacter."""
+"""The mark around the name of a variable in place of its answer; no prompt contains this noncharacter."""
 
 
 def marked(names: Iterable[str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ LIMITS = TemplateLimits(max_steps=50_000, max_length=500_000)
 _TAG = re.compile(r"\{[{%#]")
 _TEXT_RETURN = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\r", re.DOTALL)
 _RETURN = "\ufdd0"
-"""It stands for a carriage return, which Jinja would remove; no text has this character."""
+"""The character in place of a carriage return, which Jinja would remove; no text has this character."""
 
 
 class EnvironmentVariables(dict[str, Any]):

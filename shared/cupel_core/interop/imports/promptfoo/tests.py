@@ -35,7 +35,7 @@ class PromptfooTest:
     scenario: str | None = None
     """The test belongs to the scenario at this place, whose tests are one conversation by default."""
     provider_transform: str | None = None
-    """Its providers transform their answers with this, see `group_by_providers` in `providers.py`."""
+    """A transform that the test's providers apply to their answers; see `group_by_providers` in `providers.py`."""
 
     @property
     def conversation_id(self) -> Any:
