@@ -15,9 +15,11 @@ class AccessRole(StrEnum):
     VIEWER = "viewer"
     OPERATOR = "operator"
     """The role that creates and erases workspaces, and may do nothing within one."""
+    LABELLER = "labeller"
+    """The role that reads the transcripts of label sets and labels them, and may do nothing else."""
 
     def includes(self, other: "AccessRole") -> bool:
-        if AccessRole.OPERATOR in (self, other):
+        if not {self, other}.isdisjoint((AccessRole.OPERATOR, AccessRole.LABELLER)):
             return self is other
         ascending = (AccessRole.VIEWER, AccessRole.MEMBER, AccessRole.ADMIN)
         return ascending.index(self) >= ascending.index(other)

@@ -72,7 +72,7 @@ class CorrectedRate:
     labels: int
     scenarios: int
     labels_only: LabelledShare | None
-    """The share that the labels show without the judge's other verdicts."""
+    """Pass rate by the labels, without the judge's other verdicts."""
     influences: Mapping[str, float]
     """Contributions to the error of the rate, by scenario, or by label of another run. Two rates share the errors of
     what they have in common."""
@@ -170,6 +170,22 @@ def judge_pass_rate(verdicts: Iterable[ScenarioVerdicts]) -> float | None:
     return fsum(shares) / len(shares) if shares else None
 
 
+class RateVariance(NamedTuple):
+    """Parts of the variance of a corrected rate for scenarios like these."""
+
+    of_verdicts: float
+    """Part that remains however many transcripts are labelled."""
+    of_labels: Mapping[bool | None, float]
+    """By verdict, the variance that one label of each would leave."""
+    shares: Mapping[bool | None, float]
+    """Shares of the verdicts among the transcripts."""
+
+
+def rate_variance(labels: Iterable[LabelledVerdict], verdicts: Sequence[ScenarioVerdicts]) -> RateVariance:
+    """Return the variance parts; a verdict without a label counts as half passes."""
+    return _Strata(labels, verdicts).variance()
+
+
 class _Strata:
     """Labels and transcripts by the judge's verdict, with what follows from them for the corrected rate."""
 
@@ -237,6 +253,15 @@ class _Strata:
             for verdict, stratum in self._labelled.items()
         )
         return 2 * max(0.0, covariance) / independent
+
+    def variance(self) -> RateVariance:
+        of_labels = {}
+        for verdict in VERDICTS:
+            stratum = self._labelled.get(verdict, _LabelledStratum(0.5, 0.0, 0.0))
+            if self.shares[verdict]:
+                of_labels[verdict] = self.shares[verdict] ** 2 * stratum.variance * self.clustering
+        of_verdicts = fsum(each * each for each in self._influences_of_verdicts.values())
+        return RateVariance(of_verdicts, of_labels, self.shares)
 
     def influences(self) -> Mapping[str, float]:
         return _summed([*self._influences_of_verdicts.items(), *self._residuals])

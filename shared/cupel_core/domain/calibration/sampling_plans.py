@@ -20,6 +20,7 @@ rates and of the judge's errors, the variance is least with about 60 % of the la
 even if only a twentieth fails."""
 _SECOND_LABELS = 0.2
 _ROUNDING = 1e-9
+_HALVINGS = 60
 
 
 class JudgedTranscript(NamedTuple):
@@ -83,6 +84,14 @@ def draw_for_labelling(
     ]
 
 
+def planned_shares(shares: Mapping[bool | None, float]) -> dict[bool | None, float]:
+    """Return the shares of the labels for each verdict that occurs, from the shares of the transcripts."""
+    occurring = {verdict: share for verdict, share in shares.items() if share}
+    least = fsum(_LEAST_SHARES[verdict] for verdict in occurring)
+    scale, rest, total = max(1.0, least), max(0.0, 1 - least), fsum(occurring.values())
+    return {verdict: _LEAST_SHARES[verdict] / scale + rest * share / total for verdict, share in occurring.items()}
+
+
 def _systematic_draws(
     transcripts: Sequence[JudgedTranscript], count: int, rng: Random
 ) -> list[tuple[JudgedTranscript, float]]:
@@ -130,39 +139,29 @@ def _probabilities(scenarios: Counter[_Kind], count: int) -> dict[_Kind, dict[_S
     for kind, times in scenarios.items():
         sizes.update({stratum: size * times for stratum, size in kind})
     densities, limit = _densities(sizes, count), _draws_per_scenario(scenarios, count)
-    result: dict[_Kind, dict[_Stratum, float]] = {}
-    while True:
-        free = [kind for kind in scenarios if kind not in result]
-        if not free:
-            return result
-        left = count - fsum(scenarios[kind] * _draws(kind, own) for kind, own in result.items())
-        factor = left / fsum(scenarios[kind] * _draws(kind, densities) for kind in free)
-        scaled = {stratum: factor * density for stratum, density in densities.items()}
-        full = [kind for kind in free if _is_full(kind, scaled, limit)]
-        result |= {kind: _limited(kind, scaled, limit) for kind in full or free}
+
+    def expected(factor: float) -> float:
+        return fsum(times * _draws(kind, densities, factor, limit) for kind, times in scenarios.items())
+
+    low = high = 1.0
+    while expected(high) < count - _ROUNDING:
+        high *= 2
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if expected(middle) < count else (low, middle)
+    return {kind: _limited(kind, densities, high, limit) for kind in scenarios}
 
 
-def _draws(kind: _Kind, probabilities: Mapping[_Stratum, float]) -> float:
+def _limited(kind: _Kind, densities: Mapping[_Stratum, float], factor: float, limit: int) -> dict[_Stratum, float]:
+    """Return the densities times a factor, with at most 1 for each transcript and `limit` for the scenario."""
+    result = {stratum: min(1.0, factor * densities[stratum]) for stratum, _ in kind}
+    excess = fsum(size * result[stratum] for stratum, size in kind) / limit
+    return {stratum: each / excess for stratum, each in result.items()} if excess > 1 else result
+
+
+def _draws(kind: _Kind, densities: Mapping[_Stratum, float], factor: float, limit: int) -> float:
     """Return the expected number of draws of a scenario."""
-    return fsum(size * probabilities[stratum] for stratum, size in kind)
-
-
-def _is_full(kind: _Kind, probabilities: Mapping[_Stratum, float], limit: int) -> bool:
-    return _draws(kind, probabilities) > limit or any(probabilities[stratum] > 1 for stratum, _ in kind)
-
-
-def _limited(kind: _Kind, probabilities: Mapping[_Stratum, float], limit: int) -> dict[_Stratum, float]:
-    """Return the probabilities with at most 1 for each transcript and at most `limit` for the scenario."""
-    left = min(float(limit), _draws(kind, probabilities), sum(size for _, size in kind))
-    result: dict[_Stratum, float] = {}
-    free = dict(kind)
-    while free:
-        scale = left / _draws(frozenset(free.items()), probabilities)
-        over = [stratum for stratum in free if scale * probabilities[stratum] > 1]
-        for stratum in over or list(free):
-            result[stratum] = 1.0 if over else scale * probabilities[stratum]
-            left -= result[stratum] * free.pop(stratum)
-    return result
+    return min(float(limit), fsum(size * min(1.0, factor * densities[stratum]) for stratum, size in kind))
 
 
 def _draws_per_scenario(scenarios: Counter[_Kind], count: int) -> int:
@@ -178,10 +177,7 @@ def _densities(sizes: Counter[_Stratum], count: int) -> dict[_Stratum, float]:
     targets = {stratum.target for stratum in sizes}
     densities = {}
     for target in targets:
-        own = {stratum: size for stratum, size in sizes.items() if stratum.target == target}
-        least = fsum(_LEAST_SHARES[stratum.judge] for stratum in own)
-        scale, rest, total = max(1.0, least), max(0.0, 1 - least), sum(own.values())
-        for stratum, size in own.items():
-            share = _LEAST_SHARES[stratum.judge] / scale + rest * size / total
-            densities[stratum] = share * count / len(targets) / size
+        own = {stratum.judge: size for stratum, size in sizes.items() if stratum.target == target}
+        for judge, share in planned_shares(own).items():
+            densities[_Stratum(target, judge)] = share * count / len(targets) / own[judge]
     return densities
