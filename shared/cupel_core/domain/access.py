@@ -16,10 +16,9 @@ class AccessRole(StrEnum):
     OPERATOR = "operator"
     """It creates and erases workspaces, and may do nothing within one."""
     LABELLER = "labeller"
-    """It reads the transcripts of label sets and labels them, and may do nothing else."""
+    """The role that reads the transcripts of label sets and labels them, and may do nothing else."""
 
     def includes(self, other: "AccessRole") -> bool:
-        """Return whether a caller with this role may do everything that one with the other role may."""
         if not {self, other}.isdisjoint((AccessRole.OPERATOR, AccessRole.LABELLER)):
             return self is other
         ascending = (AccessRole.VIEWER, AccessRole.MEMBER, AccessRole.ADMIN)

@@ -82,8 +82,10 @@ test("the bounds of numbers are those of the API", () => {
 });
 
 test("a number of conversations is explained by its factors", () => {
-  expect(factorsText(72, { targets: 3, repeats: 2 }, 648)).toBe("12 of 120 conversations × 3 targets × 2 repeats");
+  expect(factorsText(72, { targets: 3, repeats: 2 }, 648)).toBe(
+    "12 of 120 conversations × 3 targets × 2 repeats",
+  );
   expect(factorsText(72, { targets: 3, repeats: 2 }, 0)).toBe("12 conversations × 3 targets × 2 repeats");
-  expect(factorsText(1, { targets: 1, repeats: 1 }, 0)).toBe("1 case × 1 target × 1 repeat");
+  expect(factorsText(1, { targets: 1, repeats: 1 }, 0)).toBe("1 conversation × 1 target × 1 repeat");
   expect(factorsText(7, { targets: 3, repeats: 1 }, 0)).toBeNull();
 });

@@ -73,6 +73,8 @@ class Components:
 
 
 class OutlierIndicator(StrEnum):
+    """A method that finds targets that answer unlike the others."""
+
     DISTANCE = "distance"
     FOREST = "forest"
     AGREEMENT = "agreement"

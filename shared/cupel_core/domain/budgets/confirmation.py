@@ -14,6 +14,8 @@ _DIGITS = 6
 
 
 class BudgetGuarantee(StrEnum):
+    """The degree to which a budget can be exceeded."""
+
     NEVER_EXCEEDED = "never_exceeded"
     """The cost of each call has an upper bound, which is set aside before it."""
     CALLS_IN_FLIGHT = "calls_in_flight"

@@ -17,6 +17,8 @@ class VariantKind(StrEnum):
 
 
 class VariantStatus(StrEnum):
+    """The status of a message: complete, or how the call that writes it ended."""
+
     DONE = "done"
     ABORTED = "aborted"
     """The message has what the call had written when its turn was stopped."""

@@ -44,6 +44,8 @@ class AbortReason(StrEnum):
 
 
 class FailedType(StrEnum):
+    """The part of a turn that failed."""
+
     BEFORE_BARRIER = "before_barrier"
     MAIN_LLM = "main_llm"
     AFTER_MAIN_LLM = "after_main_llm"

@@ -16,6 +16,8 @@ type ParameterFields = Mapping[str, Any]
 
 
 class ReasoningEffort(StrEnum):
+    """The amount of thinking that a reasoning model does before it answers."""
+
     NONE = "none"
     MINIMAL = "minimal"
     LOW = "low"

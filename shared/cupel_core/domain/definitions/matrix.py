@@ -20,6 +20,8 @@ from cupel_core.domain.text.templates import Template, normalize_name
 
 
 class LevelOptionChoice(StrEnum):
+    """The way in which one of a level's phrases is chosen for the text."""
+
     FIRST = "first"
     RANDOM = "random"
     """The phrase is drawn with the seed and the combination's index, so the same seed always gives the same texts."""

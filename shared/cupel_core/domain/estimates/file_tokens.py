@@ -15,6 +15,8 @@ _BYTES_PER_PAGE = 50_000
 
 
 class FileBasis(StrEnum):
+    """The maker of models whose formula estimates the tokens of images and PDFs."""
+
     OPENAI_TILES = "openai_tiles"
     OPENAI_PATCHES = "openai_patches"
     ANTHROPIC = "anthropic"

@@ -15,11 +15,15 @@ from cupel_core.domain.pipeline.params import GuardParams, LlmParams, TemplatePa
 
 
 class Hook(StrEnum):
+    """The place of an operation in a turn: before or after the main call."""
+
     BEFORE = "before_main_llm"
     AFTER = "after_main_llm"
 
 
 class Trigger(StrEnum):
+    """The reason for a turn: a new message, or another answer to the last one."""
+
     GENERATE = "generate"
     REGENERATE = "regenerate"
 

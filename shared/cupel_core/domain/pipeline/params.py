@@ -14,6 +14,8 @@ class OutputMode(StrEnum):
 
 
 class OutputExtraction(StrEnum):
+    """The part of an answer that is read as JSON."""
+
     RAW = "raw"
     CODE_BLOCK = "code_block"
     PATTERN = "pattern"

@@ -10,6 +10,8 @@ from cupel_core.domain.pipeline.profiles import Pipeline
 
 
 class OmissionReason(StrEnum):
+    """The reason why an operation is left out of a turn."""
+
     DISABLED = "disabled"
     TRIGGER_MISMATCH = "trigger_mismatch"
 

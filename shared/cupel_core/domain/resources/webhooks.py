@@ -91,6 +91,8 @@ def suspension(failures: int) -> timedelta | None:
 
 
 class CallbackStatus(StrEnum):
+    """The status of a webhook call, as the log shows it."""
+
     RETRYING = "RETRYING"
     DELIVERED = "DELIVERED"
     GIVEN_UP = "GIVEN_UP"

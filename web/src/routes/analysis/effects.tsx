@@ -55,7 +55,8 @@ export function Effects({ figures }: { figures: DeepFigures }) {
           .filter((each) => each.adjustedP !== null && each.adjustedP < 0.05)
           .map((each) => (
             <li key={each.dimension}>
-              {visible(each.dimension)} changes the answers of some targets more than those of others (adjusted p {formatP(each.adjustedP)}).
+              {visible(each.dimension)} changes the answers of some targets more than those of others
+              (adjusted p {formatP(each.adjustedP)}).
             </li>
           ))}
       </ul>

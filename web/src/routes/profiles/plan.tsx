@@ -29,9 +29,7 @@ export function Plan({ plans }: { plans: Schemas["TurnPlans"] }) {
               </li>
             ))}
           </ol>
-          {plans[trigger].steps.length === 0 && (
-            <p className={page.note}>Only the model is called.</p>
-          )}
+          {plans[trigger].steps.length === 0 && <p className={page.note}>Only the model is called.</p>}
           {plans[trigger].omitted.length > 0 && (
             <p className={page.note}>
               Left out:{" "}

@@ -36,7 +36,9 @@ export function Review({ before, after, action, save, close }: Props) {
   ];
   return (
     <Dialog title="What changes" close={close} isWide>
-      {changes.length === 0 && <p className={page.note}>Only parts that the form does not show have changed.</p>}
+      {changes.length === 0 && (
+        <p className={page.note}>Only parts that the form does not show have changed.</p>
+      )}
       <div className={styles.changes}>
         {changes.map((each) => (
           <section key={each.name}>
