@@ -25,6 +25,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from moto import mock_aws
 from moto.core import DEFAULT_ACCOUNT_ID
+from typer import testing
 from xdist.scheduler import LoadScopeScheduling
 
 from cupel_core.accounts import keys as accounts
@@ -51,6 +52,12 @@ def _moto_is_changed() -> None:
     moto_services.save_only_the_items_of_a_transaction()
     moto_services.answer_sooner()
     moto_services.handle_one_request_at_a_time()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _commands_are_built_once() -> None:
+    """Typer builds all commands of `cupel` again for each call of its test runner: half of the time of such a call."""
+    testing._get_command = cache(testing._get_command)  # type: ignore[misc]
 
 
 @pytest.fixture(scope="session", autouse=True)
