@@ -35,12 +35,13 @@ from cupel_core.resources import headers
 from cupel_core.store import analyses, clients, scenarios, snapshots
 from cupel_core.store.settings import Settings, settings
 from tests import moto_services
+from tests.effort import EXAMPLES, IS_SEARCHING
 
 pytest_plugins = ["tests.stacks"]
-_LENIENT = hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_LENIENT = hypothesis_settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.register_profile("repeatable", _LENIENT, derandomize=True)
 hypothesis_settings.register_profile("searching", _LENIENT)
-hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+hypothesis_settings.load_profile("searching" if IS_SEARCHING else "repeatable")
 
 ROOT = Path(__file__).parent.parent
 _CACHED = (settings, snapshots.get, scenarios.read_page, analyses.documents, headers.load)
