@@ -76,6 +76,8 @@ _GROUPS = {
     "tests/web/test_other_sites.py": "stack",
     "tests/web/test_stack_flows.py": "stack",
     "tests/interop": "interop",
+    "tests/packaging": "packaging",
+    "tests/simulation/test_chats.py": "simulated chats",
     "tests/web": "browser",
 }
 """By folder or file, the first that fits: a shared resource that takes longer to start than most of its tests run. Two
