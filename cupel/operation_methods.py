@@ -464,6 +464,60 @@ class OperationMethods(Transport):
         """Generate the next message of a simulated user."""
         return self._send("POST", "/judge/persona-message", conversation)
 
+    def delete_label(self, probe_id: str, *, criterion: str | None = None, labeller: str | None = None) -> None:
+        """Remove a label."""
+        self._send("DELETE", f"/probes/{segment(probe_id)}/label", criterion=criterion, labeller=labeller)
+
+    def save_label(self, probe_id: str, label: Json) -> Json:
+        """Label a transcript.
+
+        A person has one label per transcript and criterion, which a later one replaces. What was said before the
+        judge's verdict was shown is kept as `blindValue`. 409 for a probe without a transcript.
+        """
+        return self._send("PUT", f"/probes/{segment(probe_id)}/label", label, is_repeatable=True)
+
+    def reveal_verdict(self, probe_id: str, verdict: Json) -> Json:
+        """Show the judge's verdict on a transcript that the caller has labelled.
+
+        From then on the label keeps its `blindValue`. 409 before the caller has labelled the transcript.
+        """
+        return self._send("POST", f"/probes/{segment(probe_id)}/label/verdict", verdict, is_repeatable=True)
+
+    def list_label_sets(self, run_id: str) -> list[Json]:
+        """List the label sets of a run, oldest first."""
+        return list(self._get(f"/runs/{segment(run_id)}/label-sets")["items"])
+
+    def create_label_set(self, run_id: str, label_set: Json) -> Json:
+        """Draw transcripts for labelling.
+
+        Scenarios are drawn first, and one transcript of each, with known probabilities. The verdicts that decide them
+        are those at this moment.
+        """
+        return self._send("POST", f"/runs/{segment(run_id)}/label-sets", label_set, has_key=True)
+
+    def delete_label_set(self, run_id: str, label_set_id: str) -> None:
+        """Delete a label set; its labels stay."""
+        self._send("DELETE", f"/runs/{segment(run_id)}/label-sets/{segment(label_set_id)}")
+
+    def get_label_set(self, run_id: str, label_set_id: str) -> Json:
+        """Get a label set."""
+        return self._get(f"/runs/{segment(run_id)}/label-sets/{segment(label_set_id)}")
+
+    def list_label_set_items(self, run_id: str, label_set_id: str, *, pending: bool | None = None) -> Pages:
+        """List the transcripts of a label set, without the judge's verdicts."""
+        return self._pages(f"/runs/{segment(run_id)}/label-sets/{segment(label_set_id)}/items", pending=pending)
+
+    def list_labels(self, run_id: str, *, criterion: str | None = None, labeller: str | None = None) -> Pages:
+        """List the labels of a run."""
+        return self._pages(f"/runs/{segment(run_id)}/labels", criterion=criterion, labeller=labeller)
+
+    def import_labels(self, run_id: str, labels: Json) -> Json:
+        """Import up to 2,500 labels.
+
+        All labels are checked before the first is stored. Importing them again changes nothing.
+        """
+        return self._send("POST", f"/runs/{segment(run_id)}/labels/import", labels, is_repeatable=True)
+
     def list_personas(self) -> Pages:
         """List the personas, newest first."""
         return self._pages("/personas")

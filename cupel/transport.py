@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import httpx
 import orjson
@@ -87,18 +87,24 @@ class Transport:
         has_key: bool = False,
         is_repeatable: bool = False,
         if_match: str | None = None,
+        **query: QueryValue,
     ) -> TaggedJson:
         """Send an Idempotency-Key with `has_key`; repeat the request with either of `has_key` and `is_repeatable`."""
         key = str(uuid.uuid4()) if has_key else None
         headers = without_none(**{"Idempotency-Key": key, "If-Match": if_match})
-        request = self._request(method, path, body, headers)
+        request = self._request(method, path, body, headers, without_none(**query))
         return self._call(request, is_repeatable=has_key or is_repeatable)
 
     def _request(
-        self, method: str, path: str, body: Json | None, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        body: Json | None,
+        headers: Mapping[str, str] | None = None,
+        query: Mapping[str, Any] | None = None,
     ) -> httpx.Request:
         try:
-            return self._http.build_request(method, path, json=body, headers=headers)
+            return self._http.build_request(method, path, json=body, headers=headers, params=query or None)
         except ValueError:
             if (refused := unsendable_field(body)) is None:
                 raise

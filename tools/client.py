@@ -169,6 +169,7 @@ def _statement(operation: Operation) -> str:
     options += ["has_key=True"] if operation.replay else []
     options += ["is_repeatable=True"] if operation.is_repeatable else []
     options += ["if_match=if_match"] if operation.if_match else []
+    options += sent
     return f"{'' if operation.response is None else 'return '}self._send({', '.join(options)})"
 
 

@@ -40,7 +40,8 @@ def render() -> str:
 
 def _line(each: Operation) -> str:
     role = each.minimum_role.name if each.minimum_role else "PUBLIC"
-    return f'    Route("{each.id}", "{each.method}", "{each.path}", {role}, "{each.module}"),\n'
+    labellers = ", is_for_labellers=True" if each.is_for_labellers else ""
+    return f'    Route("{each.id}", "{each.method}", "{each.path}", {role}, "{each.module}"{labellers}),\n'
 
 
 def main() -> None:

@@ -27,7 +27,10 @@ app = typer.Typer(help="List, create and revoke API tokens.", invoke_without_com
 
 Name = Annotated[str, typer.Option(help="Name of the token.")]
 Role = Annotated[
-    AccessRole, typer.Option(help="Viewers may read, members may also write, admins may also manage tokens.")
+    AccessRole,
+    typer.Option(
+        help="Viewers may read, members may also write, admins may also manage tokens; labellers may only label."
+    ),
 ]
 
 

@@ -95,6 +95,8 @@ class Route:
     minimum_role: AccessRole | None
     module: str
     """The name of the module that declares it, below `cupel_core`."""
+    is_for_labellers: bool = field(default=False, kw_only=True)
+    """If true, labellers may call the operation, too."""
 
     @property
     def is_public(self) -> bool:
@@ -116,7 +118,8 @@ class Route:
 
     def permits(self, role: AccessRole) -> bool:
         """Return whether a caller with this role may call the operation."""
-        return self.minimum_role is None or role.includes(self.minimum_role)
+        is_labeller = self.is_for_labellers and role is AccessRole.LABELLER
+        return self.minimum_role is None or is_labeller or role.includes(self.minimum_role)
 
     def serves(self, segments: list[str]) -> bool:
         """Return whether a request path, split at `/`, matches the path of this operation."""
@@ -334,6 +337,7 @@ def operation[F: Callable[..., Any]](
     is_repeatable: bool = False,
     if_match: bool = False,
     calls_others: bool = False,
+    is_for_labellers: bool = False,
     tool: AsTool | None = None,
 ) -> Callable[[F], F]:
     """Declare the decorated function as the operation of this method and path.
@@ -364,6 +368,7 @@ def operation[F: Callable[..., Any]](
             if_match,
             calls_others,
             tool,
+            is_for_labellers=is_for_labellers,
         )
         function.operation = declared  # type: ignore[attr-defined]
         return function

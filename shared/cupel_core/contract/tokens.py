@@ -14,8 +14,9 @@ class CreateToken(RequestModel):
 
     name: Label
     """Purpose of the token."""
-    role: Literal[AccessRole.ADMIN, AccessRole.MEMBER, AccessRole.VIEWER]
-    """Viewers may read, members may also write, admins may also manage tokens."""
+    role: Literal[AccessRole.ADMIN, AccessRole.MEMBER, AccessRole.VIEWER, AccessRole.LABELLER]
+    """Viewers may read, members may also write, admins may also manage tokens. Labellers may only label the transcripts
+    of label sets."""
     expires_at: Moment | None = None
     """Expiry of the token; null for never."""
 

@@ -15,10 +15,12 @@ class AccessRole(StrEnum):
     VIEWER = "viewer"
     OPERATOR = "operator"
     """It creates and erases workspaces, and may do nothing within one."""
+    LABELLER = "labeller"
+    """It reads the transcripts of label sets and labels them, and may do nothing else."""
 
     def includes(self, other: "AccessRole") -> bool:
         """Return whether a caller with this role may do everything that one with the other role may."""
-        if AccessRole.OPERATOR in (self, other):
+        if not {self, other}.isdisjoint((AccessRole.OPERATOR, AccessRole.LABELLER)):
             return self is other
         ascending = (AccessRole.VIEWER, AccessRole.MEMBER, AccessRole.ADMIN)
         return ascending.index(self) >= ascending.index(other)

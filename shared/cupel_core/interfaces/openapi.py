@@ -38,6 +38,7 @@ TAGS = {
     "settings": "The workspace's defaults for grading, and its limits",
     "runs": "Executions of an evaluation",
     "transcripts": "Records of completed probes",
+    "labels": "Verdicts of people, by which judges are measured",
     "rescores": "Grading existing transcripts again, and pass rates",
     "comparisons": "Differences between runs, targets or prompts, and the jobs that compute them",
     "analysis": "Figures of runs: estimates, agreement, outliers, dimensions",
@@ -66,7 +67,8 @@ A request with GET may be repeated after a network error or a 502, 503 or 504. S
 operation has `x-repeatable: true`, because it changes nothing or makes the same change again, and a request that
 carries an `Idempotency-Key`. Other requests may have taken effect, and are not to be repeated blindly.
 
-An operation permits viewers, members and admins unless `x-role` names the least role. `default` lists the statuses that
+An operation permits viewers, members and admins unless `x-role` names the least role, and labellers only with
+`x-labellers`. `default` lists the statuses that
 it may answer besides its own. A schema whose name begins with a small letter is a field that several schemas have.
 
 `/v1/openapi.json?tags=runs,transcripts` returns only the operations with these tags, and the schemas they need."""
@@ -204,6 +206,8 @@ def _complete_operation(described: dict[str, Any], operation: Operation, shared:
         described["x-repeatable"] = True
     if operation.minimum_role not in (None, AccessRole.VIEWER):
         described["x-role"] = operation.minimum_role
+    if operation.is_for_labellers:
+        described["x-labellers"] = True
     if described["description"].removesuffix(".") == described["summary"]:
         described.pop("description")
 

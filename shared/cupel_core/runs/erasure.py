@@ -26,6 +26,7 @@ from cupel_core.store import (
     definitions,
     deletion_log,
     erasures,
+    labels,
     object_names,
     outcomes,
     reports,
@@ -144,6 +145,7 @@ def erase_probe(run: Run, index: int, now: datetime) -> None:
     outcomes.erase_content(ref, index, now)  # This is first, because later writers check it.
     checkpoints.erase(ref, index, run.retry_round, now)
     attempts.erase_content(ref, index, now)
+    labels.erase_probe(ref, index)
     barrier.erase_error(ref, leaf_of(index))
     siblings = sibling_probes(run.plan, index)
     erase_quotations(ref, RUN_SCORING, siblings)

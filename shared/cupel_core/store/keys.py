@@ -14,6 +14,8 @@ pk                                   sk                    item
 <ws>#run#<id>                        concurrency           its workers' leases, if it limits its conversations
 <ws>#run#<id>                        progress              its progress when it was last read
 <ws>#run#<id>                        corrections           how often results of it were corrected
+<ws>#run#<id>                        labelled              which blocks of its probes have labels
+<ws>#run#<id>                        label-set#<id>        transcripts that were drawn for labelling
 <ws>#run#<id>                        unusable#<token>      how many replies of its judge were unusable
 <ws>#run#<id>                        copies#<definitionId> a definition with copies of its answers
 <ws>#run#<id>                        event#00000001        its events
@@ -25,6 +27,7 @@ pk                                   sk                    item
 <ws>#run#<id>#attempts#<block>       <index>#<token>       errors of probes that were retried
 <ws>#run#<id>#checkpoints#<block>    <index>#<retryRound>  a conversation up to its last completed step
 <ws>#run#<id>#selections#<rescore>#… <index>#<assertion>   the selection of the best of several answers
+<ws>#run#<id>#labels#<block>         <index>#<round>#<sha256> the label of a criterion by a labeller
 <ws>#run#<id>#analyses               basic#<rescore>#…     its analyses by time; `-` for the run's own scoring
 <ws>#run#<id>#reports                <reportId>            its reports, without their documents
 <ws>#run#<id>#rescores               <rescoreId>           rescores of the run
@@ -173,6 +176,14 @@ def checkpoints(ref: RunRef, index: int) -> str:
 
 def selections(ref: RunRef, scoring_id: str, index: int) -> str:
     return f"{run(ref)}#selections#{scoring_id}#{index // PROBES_PER_BLOCK}"
+
+
+def labels(ref: RunRef, block: int) -> str:
+    return f"{run(ref)}#labels#{block}"
+
+
+def label_set(label_set_id: str) -> str:
+    return f"{LABEL_SETS}{label_set_id}"
 
 
 def rescores(ref: RunRef) -> str:
@@ -330,6 +341,8 @@ def idempotency_key(workspace: str, digest: str) -> str:
 PROGRESS_READINGS = "progress"
 UNUSABLE_REPLIES = "unusable#"
 CORRECTIONS = "corrections"
+LABELLED = "labelled"
+LABEL_SETS = "label-set#"
 OUTBOX = "outbox"
 WORKSPACES = "workspaces"
 WAITING = "waiting"

@@ -95,5 +95,5 @@ def test_a_time_in_the_past_or_without_offset_is_refused(client: Client, expires
 def test_a_role_that_a_token_cannot_have_is_refused_with_those_that_it_can(client: Client) -> None:
     refused = client.post("/v1/tokens", {"name": "ops", "role": "operator"})
     assert refused.json()["errors"] == [
-        {"field": "role", "message": "must be 'admin', 'member' or 'viewer', not 'operator'"}
+        {"field": "role", "message": "must be 'admin', 'member', 'viewer' or 'labeller', not 'operator'"}
     ]

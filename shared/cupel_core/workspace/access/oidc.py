@@ -63,7 +63,7 @@ def _caller(claims: dict[str, Any]) -> Caller:
     if not isinstance(workspace, str) or not is_valid_workspace(workspace):
         raise Unauthorized("the token's claim cupel_workspace must be the name of a workspace")
     if role not in list(AccessRole):
-        raise Unauthorized("the token's claim cupel_role must be admin, member, viewer or operator")
+        raise Unauthorized("the token's claim cupel_role must be admin, member, viewer, labeller or operator")
     subject = str(claims["sub"])
     name = claims.get("name") or claims.get("email") or subject
     return Caller(workspace, AccessRole(role), subject, single_line(str(name))[:_MAX_NAME_LENGTH])

@@ -33,6 +33,7 @@ def create_event_ticket(call: Call, run_id: str) -> EventTicketResponse:
     "POST /v1/login-codes",
     "Create a code that opens a session of the web page, once",
     role=VIEWER,
+    is_for_labellers=True,
     returns="The code",
     tag="session",
 )
@@ -61,6 +62,7 @@ def redeem_login_code(call: Call, body: RedeemLoginCode) -> TokenCreatedResponse
     "GET /v1/session",
     "Get who the caller is: workspace, role and the end of the session",
     role=VIEWER,
+    is_for_labellers=True,
     returns="The session",
 )
 def get_session(call: Call) -> SessionResponse:

@@ -29,6 +29,7 @@ from cupel_core.store import (
     erasures,
     generations,
     keys,
+    labels,
     object_names,
     outcome_pages,
     outcomes,
@@ -142,6 +143,7 @@ def _partitions_of_block(ref: RunRef, block: int, rescore_ids: Iterable[str]) ->
     yield keys.pages(ref, first // FANOUT)
     yield from (keys.probes(ref, first), keys.attempts(ref, first), keys.checkpoints(ref, first))
     yield keys.selections(ref, RUN_SCORING, first)
+    yield keys.labels(ref, block)
     for rescore_id in rescore_ids:
         yield from (keys.rescore_results(ref, rescore_id, first), keys.selections(ref, rescore_id, first))
     if block % _BLOCKS_PER_NODE == 0:
@@ -226,6 +228,7 @@ def _erase_expired_blocks(run: Run, erasure: Erasure, now: datetime, seconds_lef
         expiries = (earliest, _erase_expired_outcomes(erasure.ref, block, now))
         earliest = min((expiry for expiry in expiries if expiry is not None), default=None)
         checkpoints.erase_expired(erasure.ref, block, now)
+        labels.erase_expired_notes(erasure.ref, block, now)
         _erase_expired_quotations(run, block, rescore_ids, now)
         if run.status in TERMINAL:
             _erase_leaf_errors(erasure.ref, block)

@@ -1,0 +1,111 @@
+"""Label sets: transcripts that were drawn at random for labelling, each with the probability of its draw."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import field
+from datetime import datetime
+from functools import cached_property
+from typing import Annotated, NamedTuple
+
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.codec import ROW
+from cupel_core.domain.labelling.labels import Label, LabelVerdict
+
+MAX_DRAWS = 2_000
+DEFAULT_DRAWS = 60
+MAX_INSTRUCTIONS_LENGTH = 10_000
+MAX_ADJUDICATOR_LENGTH = 200
+
+
+class LabelStratum(NamedTuple):
+    """A group of transcripts by the judge's verdict. It was fixed before anybody saw a label."""
+
+    name: str
+    population: int
+    drawn: int
+
+
+class Draw(NamedTuple):
+    probe_index: int
+    probability: float
+    """The probability with which this transcript was drawn."""
+    stratum: str
+    is_doubled: bool = False
+    """True if a second person is to label it, too."""
+
+
+@dataclass(frozen=True)
+class LabelSet:
+    run_id: str
+    id: str
+    criterion: str
+    seed: int
+    created_at: datetime
+    created_by: str
+    draws: tuple[Annotated[Draw, ROW], ...]
+    """In the order in which people label them, which is random."""
+    strata: tuple[Annotated[LabelStratum, ROW], ...] = ()
+    rescore_id: str | None = None
+    """The rescore whose verdicts the strata are of; None for the run's own scoring."""
+    instructions: str | None = None
+    """Tells labellers when a transcript passes."""
+    adjudicator: str | None = None
+    """The labeller whose labels count where several people have labelled a transcript; None for the majority."""
+    columns: tuple[int, ...] = ()
+    """The columns of the run that the transcripts were drawn from; empty for all."""
+
+    def draw_of(self, probe_index: int) -> Draw | None:
+        return self._by_index.get(probe_index)
+
+    @cached_property
+    def _by_index(self) -> Mapping[int, Draw]:
+        return {draw.probe_index: draw for draw in self.draws}
+
+    def has(self, label: Label) -> bool:
+        return label.criterion == self.criterion and label.probe_index in self._by_index
+
+
+@dataclass(frozen=True)
+class LabelSetProgress:
+    """Counts how far a label set is labelled."""
+
+    labelled: int
+    """Transcripts with at least one label that is not a skip."""
+    skipped: int
+    """Transcripts of which every label is a skip."""
+    doubled: int
+    """Transcripts with labels of two people or more."""
+    by_labeller: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, label_set: LabelSet, labels: Iterable[Label]) -> "LabelSetProgress":
+        by_probe: dict[int, list[Label]] = {}
+        by_labeller: dict[str, int] = {}
+        drawn = {draw.probe_index for draw in label_set.draws}
+        for label in labels:
+            if label.criterion == label_set.criterion and label.probe_index in drawn:
+                by_probe.setdefault(label.probe_index, []).append(label)
+                by_labeller[label.labeller] = by_labeller.get(label.labeller, 0) + 1
+        skipped = sum(_are_skips(each) for each in by_probe.values())
+        doubled = sum(len(each) > 1 for each in by_probe.values())
+        return cls(len(by_probe) - skipped, skipped, doubled, dict(sorted(by_labeller.items())))
+
+
+def _are_skips(labels: Collection[Label]) -> bool:
+    return all(label.value == LabelVerdict.SKIPPED for label in labels)
+
+
+def queue_of(label_set: LabelSet, labels: Iterable[Label], labeller: str) -> list[int]:
+    """Return the transcripts that this person is to label next, in the order of the set.
+
+    Transcripts without a label come first. Those that need a second label follow, unless this person gave the first.
+    """
+    own, by_probe = set[int](), dict[int, set[str]]()
+    for label in labels:
+        if label.criterion == label_set.criterion:
+            by_probe.setdefault(label.probe_index, set()).add(label.labeller)
+            if label.labeller == labeller:
+                own.add(label.probe_index)
+    left = [draw for draw in label_set.draws if draw.probe_index not in own]
+    unlabelled = [draw.probe_index for draw in left if draw.probe_index not in by_probe]
+    second = [draw.probe_index for draw in left if draw.is_doubled and len(by_probe.get(draw.probe_index, ())) == 1]
+    return unlabelled + second

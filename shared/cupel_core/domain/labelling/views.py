@@ -1,0 +1,90 @@
+"""Labels and label sets as requests ask for them and as readers see them."""
+
+from typing import NamedTuple
+
+from cupel_core.base.deferred import dataclass
+from cupel_core.domain.labelling.label_sets import Draw, LabelSet, LabelSetProgress
+from cupel_core.domain.labelling.labels import Label
+from cupel_core.domain.runs.identifiers import transcript_id
+from cupel_core.domain.runs.views import ProbeView
+
+
+@dataclass(frozen=True)
+class NewLabel:
+    """What a person says about one transcript."""
+
+    criterion: str
+    value: str
+    note: str | None = None
+    labeller: str | None = None
+    """Who says so; None for the caller."""
+    label_set_id: str | None = None
+    is_verdict_visible: bool = False
+
+
+@dataclass(frozen=True)
+class ImportedLabel(NewLabel):
+    """A label in a file. It names its transcript by the probe's id, or by a scenario and what else identifies it."""
+
+    probe_id: str | None = None
+    scenario: str | None = None
+    """The scenario's id or name."""
+    model: str | None = None
+    """The target's id, or its model."""
+    prompt_id: str | None = None
+    persona_id: str | None = None
+    repeat: int | None = None
+
+
+@dataclass(frozen=True)
+class LabelSetSpec:
+    criterion: str
+    count: int
+    seed: int | None = None
+    """None for a new one at random."""
+    model: str | None = None
+    prompt_id: str | None = None
+    rescore_id: str | None = None
+    instructions: str | None = None
+    adjudicator: str | None = None
+
+
+@dataclass(frozen=True)
+class LabelView:
+    run_id: str
+    label: Label
+
+    @property
+    def probe_id(self) -> str:
+        return transcript_id(self.run_id, self.label.probe_index)
+
+
+class LabelSetView(NamedTuple):
+    label_set: LabelSet
+    progress: LabelSetProgress
+
+
+class LabelSetItem(NamedTuple):
+    """A transcript of a label set as a labeller sees it: without the judge's verdict."""
+
+    position: int
+    draw: Draw
+    probe: ProbeView
+    label: LabelView | None
+    """The reader's own label."""
+
+
+class RevealedVerdict(NamedTuple):
+    label: LabelView
+    verdict: str | None
+    """`pass`, `fail` or a code; None if the judge could not decide."""
+    reason: str | None
+    """What the judge wrote; None if that was erased."""
+
+
+class ImportCounts(NamedTuple):
+    """Counts imported labels by what became of them."""
+
+    created: int
+    changed: int
+    unchanged: int

@@ -1,0 +1,162 @@
+"""Labels as people write and read them: saved one by one, shown the judge's verdict, removed, and listed."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from cupel_core.base.errors import Conflict, Forbidden, Invalid, NotFound
+from cupel_core.base.messages import RunRef
+from cupel_core.base.paging import Entry, decode_cursor, encode_cursor
+from cupel_core.domain.access import AccessRole, Caller
+from cupel_core.domain.labelling.labels import DECISION, RESULT, Label, check_value
+from cupel_core.domain.labelling.views import LabelView, NewLabel, RevealedVerdict
+from cupel_core.domain.runs.identifiers import transcript_id
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.transcripts import Transcript, readable_at
+from cupel_core.domain.scoring.scoring import MAX_CHECKS, check_names
+from cupel_core.runs.probes import locate_probe
+from cupel_core.store import judge_verdicts, label_sets, labels, outcomes, rescore_results, runs
+from cupel_core.store.judge_verdicts import JudgedProbe
+from cupel_core.store.labels import LabelKey
+
+
+def labeller_of(caller: Caller) -> str:
+    return caller.user_name or caller.token_id
+
+
+def save(caller: Caller, probe_id: str, new: NewLabel, now: datetime) -> LabelView:
+    """Store what a person says of a transcript. Raise Conflict for a probe without one."""
+    run, index = locate_probe(caller.workspace, probe_id)
+    ref = RunRef(run.workspace, run.id)
+    _check_may_label(caller, run, index, new)
+    check_value("value", new.criterion, new.value)
+    judged = _judged(ref, index, new)
+    labeller = new.labeller or labeller_of(caller)
+    label = labels.save(ref, label_of(judged, new, labeller, now))
+    return LabelView(run.id, label)
+
+
+def label_of(judged: JudgedProbe, new: NewLabel, labeller: str, now: datetime) -> Label:
+    return Label(
+        probe_index=judged.probe_index,
+        retry_round=judged.retry_round,
+        criterion=new.criterion,
+        labeller=labeller,
+        value=new.value,
+        created_at=now,
+        updated_at=now,
+        note=new.note,
+        label_set_id=new.label_set_id,
+        content_expires_at=judged.content_expires_at,
+        blind_value=None if new.is_verdict_visible else new.value,
+        is_revealed=new.is_verdict_visible,
+    )
+
+
+def reveal(caller: Caller, probe_id: str, criterion: str, now: datetime) -> RevealedVerdict:
+    """Return the judge's verdict on a transcript that the caller has labelled. A label that is changed afterwards keeps
+    its blind value."""
+    run, index = locate_probe(caller.workspace, probe_id)
+    ref = RunRef(run.workspace, run.id)
+    own = _own_label(ref, index, criterion, labeller_of(caller))
+    rescore_id = label_sets.get(ref, own.label_set_id).rescore_id if own.label_set_id else None
+    judged = next(judge_verdicts.list_of_run(ref, criterion, [index], rescore_id), None)
+    label = labels.reveal(ref, LabelKey.of(own))
+    if judged is None or label is None:
+        raise Conflict(f"the transcript of the probe {probe_id} or its label was removed at the same time")
+    return RevealedVerdict(LabelView(run.id, label), judged.verdict, _reason(ref, index, criterion, rescore_id, now))
+
+
+def delete(caller: Caller, probe_id: str, criterion: str, labeller: str | None) -> None:
+    """Remove a label. Repeating it changes nothing. Raise Conflict for one whose verdict was shown, unless an admin
+    asks."""
+    run, index = locate_probe(caller.workspace, probe_id)
+    ref, name = RunRef(run.workspace, run.id), labeller or labeller_of(caller)
+    if caller.role is AccessRole.LABELLER and name != labeller_of(caller):
+        raise Forbidden("a labeller can remove only labels of their own")
+    for label in list(labels.list_of_probe(ref, index)):
+        if (label.criterion, label.labeller) != (criterion, name):
+            continue
+        if label.is_revealed and caller.role is AccessRole.LABELLER:
+            raise Conflict("the judge's verdict was shown for this label; change its value instead of removing it")
+        labels.delete(ref, LabelKey.of(label))
+
+
+def list_labels(
+    workspace: str, run_id: str, criterion: str | None, labeller: str | None, cursor: str | None, now: datetime
+) -> Iterator[Entry[LabelView]]:
+    """Yield the labels of a run by probe index. Raise NotFound for an unknown run."""
+    ref = RunRef(workspace, run_id)
+    runs.get(ref)
+    start = decode_cursor(cursor) if cursor else ""
+    for label in labels.list_of_run(ref, start):
+        if criterion in (None, label.criterion) and labeller in (None, label.labeller):
+            yield Entry(encode_cursor(LabelKey.of(label).sort_key), LabelView(run_id, label.readable_at(now)))
+
+
+def _check_may_label(caller: Caller, run: Run, index: int, new: NewLabel) -> None:
+    """Raise Forbidden if a labeller writes in another's name or outside a label set, and Invalid for a label set that
+    does not have the transcript."""
+    if caller.role is AccessRole.LABELLER:
+        if new.labeller not in (None, labeller_of(caller)):
+            raise Forbidden("a labeller can write labels only in their own name: leave out labeller")
+        if new.label_set_id is None:
+            raise Forbidden("a labeller can label only transcripts of a label set: labelSetId names it")
+    if new.label_set_id is None:
+        return
+    try:
+        label_set = label_sets.get(RunRef(run.workspace, run.id), new.label_set_id)
+    except NotFound as unknown:
+        raise Invalid.field("labelSetId", unknown.detail) from None
+    if label_set.criterion != new.criterion:
+        raise Invalid.field("criterion", f"must be {label_set.criterion}, the criterion of the label set")
+    if label_set.draw_of(index) is None:
+        raise Invalid.field("labelSetId", f"the label set {label_set.id} does not have this transcript")
+
+
+def _judged(ref: RunRef, index: int, new: NewLabel) -> JudgedProbe:
+    """Return the verdict on the transcript. Raise Conflict if there is no transcript to read, and Invalid for an
+    unknown criterion."""
+    outcome = outcomes.get(ref, index)
+    probe = transcript_id(ref.run_id, index)
+    if not isinstance(outcome, Transcript):
+        raise Conflict(f"the probe {probe} has no transcript: it has not completed")
+    if not outcome.messages:
+        raise Conflict(f"the conversation of the probe {probe} was deleted, or has expired")
+    rescore_id = label_sets.get(ref, new.label_set_id).rescore_id if new.label_set_id else None
+    judged = next(judge_verdicts.list_of_run(ref, new.criterion, [index], rescore_id), None)
+    if judged is None:
+        raise unknown_criterion(ref, [index], rescore_id)
+    return judged
+
+
+def unknown_criterion(ref: RunRef, indexes: list[int], rescore_id: str | None = None) -> Invalid:
+    known = judge_verdicts.criteria_of(ref, indexes, rescore_id)
+    listed = f"one of {', '.join(known)}" if known else "a criterion that was checked; nothing was checked here"
+    return Invalid.field("criterion", f"must be {listed}")
+
+
+def _own_label(ref: RunRef, index: int, criterion: str, labeller: str) -> Label:
+    own = [
+        each for each in labels.list_of_probe(ref, index) if (each.criterion, each.labeller) == (criterion, labeller)
+    ]
+    if not own:
+        raise Conflict("label the transcript first: the judge's verdict is shown afterwards")
+    return own[-1]
+
+
+def _reason(ref: RunRef, index: int, criterion: str, rescore_id: str | None, now: datetime) -> str | None:
+    scoring, summary = None, None
+    if rescore_id is not None:
+        result = rescore_results.find(ref, rescore_id, index)
+        scoring = result.readable_at(now).scoring if result else None
+    elif isinstance(outcome := outcomes.get(ref, index), Transcript):
+        readable = readable_at(outcome, now)
+        scoring, summary = readable.scoring, readable.summary
+    if criterion == DECISION:
+        return summary.decision_text if summary else None
+    if scoring is None:
+        return None
+    if criterion == RESULT:
+        return scoring.reason or None
+    names = check_names(each.metric or each.type for each in scoring.results[:MAX_CHECKS])
+    return next((each.reason for name, each in zip(names, scoring.results, strict=False) if name == criterion), None)

@@ -1,0 +1,326 @@
+"""Labels of transcripts over HTTP: one by one, from files, and in label sets."""
+
+from typing import Any
+
+import pytest
+
+from cupel_core.domain.access import AccessRole
+from cupel_core.domain.conversations.model_request import Message, MessageRole
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.run import Run
+from cupel_core.domain.scoring.assertions import AssertionResult
+from cupel_core.domain.scoring.scoring import Scoring, build_scoring
+from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
+from tests.answered_runs import AnsweredRun
+from tests.unit.api.client import Client
+
+
+def judged(index: int) -> Scoring:
+    """Every fourth answer fails, and one is undecided."""
+    if index == 7:
+        cause = UnscoredCause(UnscoredCode.DELETED)
+        return build_scoring(None, None, (AssertionResult.uncomputed("llm-rubric", "no reply", cause),))
+    passed = index % 4 != 0
+    return build_scoring(None, None, (AssertionResult("llm-rubric", passed, float(passed), f"reason {index}"),))
+
+
+def started(scenarios: int = 20, repeats: int = 2, **given: Any) -> Run:
+    asked = tuple(
+        Scenario("", f"Case {number}", (Message(MessageRole.USER, "?"),), metadata={"vars": {"number": number}})
+        for number in range(scenarios)
+    )
+    fields = {"workspace": "acme", "scenarios": asked, "repeats": repeats, "scoring": judged, "models": ("sim/steady",)}
+    return AnsweredRun(**{**fields, **given}).completed()
+
+
+@pytest.fixture
+def run(client: Client) -> Run:
+    """Twenty scenarios, twice each: forty transcripts of one target."""
+    return started()
+
+
+@pytest.fixture
+def labeller(client: Client) -> Client:
+    return Client(client.issue(role=AccessRole.LABELLER))
+
+
+def label(client: Client, run: Run, index: int, **fields: Any) -> Any:
+    answer = client.put(f"/v1/probes/{run.id}-{index}/label", {"value": "pass", **fields})
+    assert answer.status == 200, answer.text
+    return answer.json()
+
+
+def drawn(client: Client, run: Run, **fields: Any) -> Any:
+    answer = client.post(f"/v1/runs/{run.id}/label-sets", fields)
+    assert answer.status == 201, answer.text
+    return answer.json()
+
+
+def listed(client: Client, run: Run, **query: Any) -> list[Any]:
+    found: list[Any] = client.get(f"/v1/runs/{run.id}/labels", query={"limit": "100", **query}).json()["items"]
+    return found
+
+
+def test_a_label_is_stored_and_replaced(client: Client, run: Run) -> None:
+    label(client, run, 3, note="short", labeller="ana")
+    label(client, run, 3, value="fail", labeller="ana")
+    label(client, run, 3, value="skip", labeller="ben")
+    found = {each["labeller"]: each for each in listed(client, run)}
+    assert {name: each["value"] for name, each in found.items()} == {"ana": "fail", "ben": "skip"}
+    assert found["ana"]["blindValue"] == "fail"
+    assert found["ana"]["note"] is None
+    assert found["ana"]["probeId"] == f"{run.id}-3"
+
+
+def test_what_was_said_blind_stays_once_the_verdict_was_shown(client: Client, run: Run) -> None:
+    label(client, run, 4)
+    shown = client.post(f"/v1/probes/{run.id}-4/label/verdict", {}).json()
+    assert (shown["verdict"], shown["reason"]) == ("fail", "llm-rubric: reason 4")
+    changed = label(client, run, 4, value="fail")
+    assert (changed["value"], changed["blindValue"]) == ("fail", "pass")
+
+
+def test_a_verdict_that_was_visible_never_counts(client: Client, run: Run) -> None:
+    assert label(client, run, 1, verdictVisible=True)["blindValue"] is None
+    assert label(client, run, 1, value="fail")["blindValue"] is None
+
+
+def test_the_verdict_is_shown_only_after_labelling(client: Client, run: Run) -> None:
+    refused = client.post(f"/v1/probes/{run.id}-4/label/verdict", {})
+    assert refused.status == 409
+
+
+def test_an_undecided_judge_has_no_verdict(client: Client, run: Run) -> None:
+    label(client, run, 7, criterion="llm-rubric")
+    shown = client.post(f"/v1/probes/{run.id}-7/label/verdict", {"criterion": "llm-rubric"}).json()
+    assert shown["verdict"] is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"criterion": "tone"}, "criterion"),
+        ({"criterion": "decision"}, "value"),
+        ({"value": "4"}, "value"),
+        ({"value": "good"}, "value"),
+        ({"note": "x" * 2_001}, "note"),
+        ({"labelSetId": "lbs_none"}, "labelSetId"),
+        ({"labeller": "two\nlines"}, "labeller"),
+    ],
+)
+def test_a_wrong_label_is_refused_with_its_field(client: Client, run: Run, fields: dict[str, Any], field: str) -> None:
+    refused = client.put(f"/v1/probes/{run.id}-3/label", {"value": "pass", **fields})
+    assert (refused.status, refused.fields()) == (422, [field])
+    assert listed(client, run) == []
+
+
+def test_an_unknown_criterion_is_answered_with_the_known_ones(client: Client, run: Run) -> None:
+    refused = client.put(f"/v1/probes/{run.id}-3/label", {"value": "pass", "criterion": "tone"})
+    assert "must be one of llm-rubric, result" in refused.json()["detail"]
+
+
+def test_an_errored_probe_and_an_erased_one_cannot_be_labelled(client: Client) -> None:
+    run = started(answer=lambda index: None if index == 0 else "yes")
+    assert client.put(f"/v1/probes/{run.id}-0/label", {"value": "pass"}).status == 409
+    assert client.delete(f"/v1/probes/{run.id}-1/content").status == 204
+    assert client.put(f"/v1/probes/{run.id}-1/label", {"value": "pass"}).status == 409
+
+
+def test_labels_of_another_workspace_do_not_exist(client: Client, run: Run) -> None:
+    stranger = Client(client.issue("globex"))
+    assert stranger.put(f"/v1/probes/{run.id}-3/label", {"value": "pass"}).status == 404
+    assert stranger.get(f"/v1/runs/{run.id}/labels").status == 404
+    assert stranger.get(f"/v1/runs/{run.id}/label-sets").status == 404
+
+
+def test_erasing_a_conversation_erases_its_labels(client: Client, run: Run) -> None:
+    label(client, run, 3)
+    label(client, run, 30)
+    assert client.delete(f"/v1/probes/{run.id}-3/content").status == 204
+    assert [each["probeId"] for each in listed(client, run)] == [f"{run.id}-30"]
+
+
+def test_labels_survive_a_correction_and_a_removal_of_another(client: Client, run: Run) -> None:
+    label(client, run, 3, labeller="ana")
+    label(client, run, 3, labeller="ben")
+    assert client.patch(f"/v1/probes/{run.id}-3", {"result": {"success": False}}).status == 200
+    assert client.delete(f"/v1/probes/{run.id}-3/label", query={"labeller": "ben"}).status == 204
+    assert [each["labeller"] for each in listed(client, run)] == ["ana"]
+
+
+def test_labels_are_listed_by_pages_and_filters(client: Client, run: Run) -> None:
+    for index in (12, 3, 30):
+        label(client, run, index, labeller="ana")
+    label(client, run, 3, labeller="ben", criterion="llm-rubric")
+    seen, cursor = [], None
+    while True:
+        page = client.get(
+            f"/v1/runs/{run.id}/labels", query={"limit": "1"} | ({"cursor": cursor} if cursor else {})
+        ).json()
+        seen += [(each["probeId"].rpartition("-")[2], each["labeller"]) for each in page["items"]]
+        cursor = page["nextCursor"]
+        if cursor is None:
+            break
+    assert sorted(seen) == [("12", "ana"), ("3", "ana"), ("3", "ben"), ("30", "ana")]
+    assert [name for index, name in seen if index != "3"] == ["ana", "ana"]
+    assert len(listed(client, run, criterion="llm-rubric")) == 1
+    assert len(listed(client, run, labeller="ana")) == 3
+
+
+def test_an_import_names_transcripts_by_id_or_scenario_and_is_idempotent(client: Client, run: Run) -> None:
+    labels = [
+        {"probeId": f"{run.id}-3", "value": "pass", "labeller": "ana"},
+        {"scenario": "Case 7", "repeat": 1, "value": "fail", "labeller": "ana", "note": "wrong"},
+        {"scenario": "Case 7", "repeat": 1, "value": "pass", "labeller": "ben"},
+    ]
+    address = f"/v1/runs/{run.id}/labels/import"
+    assert client.post(address, {"labels": labels}).json() == {"created": 3, "changed": 0, "unchanged": 0}
+    assert client.post(address, {"labels": labels}).json() == {"created": 0, "changed": 0, "unchanged": 3}
+    labels[0]["value"] = "fail"
+    assert client.post(address, {"labels": labels}).json() == {"created": 0, "changed": 1, "unchanged": 2}
+    assert [each["probeId"] for each in listed(client, run)] == [f"{run.id}-3", f"{run.id}-15", f"{run.id}-15"]
+
+
+def test_an_import_with_wrong_rows_stores_nothing_and_names_each(client: Client, run: Run) -> None:
+    labels = [
+        {"probeId": f"{run.id}-3", "value": "pass"},
+        {"probeId": "run_other-3", "value": "pass"},
+        {"scenario": "Case 7", "value": "pass"},
+        {"scenario": "No such case", "value": "pass"},
+        {"scenario": "Case 7", "repeat": 9, "value": "pass"},
+        {"scenario": "Case 7", "repeat": 0, "model": "sim/none", "value": "pass"},
+        {"scenario": "Case 7", "repeat": 0, "value": "3"},
+    ]
+    refused = client.post(f"/v1/runs/{run.id}/labels/import", {"labels": labels})
+    assert refused.status == 422
+    assert refused.fields() == [
+        "labels.1.probeId",
+        "labels.2.scenario",
+        "labels.3.scenario",
+        "labels.4.scenario",
+        "labels.5.model",
+        "labels.6.value",
+    ]
+    assert "say which with promptId or personaId or repeat" not in refused.json()["detail"]
+    assert listed(client, run) == []
+
+
+def test_a_row_names_its_transcript_in_one_way(client: Client, run: Run) -> None:
+    both = {"probeId": f"{run.id}-3", "scenario": "Case 1", "value": "pass"}
+    refused = client.post(f"/v1/runs/{run.id}/labels/import", {"labels": [both, {"value": "pass"}]})
+    assert refused.status == 422
+    assert {field.partition(".")[2][:1] for field in refused.fields()} == {"0", "1"}
+
+
+def test_a_label_set_draws_one_transcript_per_scenario_and_more_failures(client: Client, run: Run) -> None:
+    made = drawn(client, run, count=20, seed=1)
+    assert made["count"] == 20
+    strata = {each["name"]: (each["population"], each["drawn"]) for each in made["strata"]}
+    assert {name: population for name, (population, _) in strata.items()} == {
+        "sim/steady: passed": 29,
+        "sim/steady: failed": 10,
+        "sim/steady: undecided": 1,
+    }
+    assert strata["sim/steady: failed"][1] / 10 > strata["sim/steady: passed"][1] / 29
+    items = client.get(f"/v1/runs/{run.id}/label-sets/{made['id']}/items", query={"limit": "100"}).json()["items"]
+    assert len({each["scenarioId"] for each in items}) == 20
+    assert made["toLabelTwice"] == 4
+
+
+def test_the_same_seed_draws_the_same_transcripts(client: Client, run: Run) -> None:
+    def positions(seed: int) -> list[str]:
+        made = drawn(client, run, count=10, seed=seed)
+        page = client.get(f"/v1/runs/{run.id}/label-sets/{made['id']}/items").json()
+        return [each["probeId"] for each in page["items"]]
+
+    assert positions(1) == positions(1)
+    assert positions(1) != positions(2)
+
+
+def test_items_show_neither_verdict_nor_target(client: Client, run: Run) -> None:
+    made = drawn(client, run, count=2)
+    (item, _) = client.get(f"/v1/runs/{run.id}/label-sets/{made['id']}/items").json()["items"]
+    assert item["messages"][-1]["content"].startswith("answer")
+    assert "sim/steady" not in str(item)
+    assert "reason" not in str(item)
+    assert item["label"] is None
+
+
+def test_labellers_label_what_is_drawn_and_nothing_else(client: Client, labeller: Client, run: Run) -> None:
+    made = drawn(client, run, count=3)
+    address = f"/v1/runs/{run.id}/label-sets/{made['id']}"
+    items = labeller.get(f"{address}/items", query={"pending": "true"}).json()["items"]
+    assert len(items) == 3
+    first = items[0]["probeId"]
+    body = {"value": "pass", "labelSetId": made["id"]}
+    assert labeller.put(f"/v1/probes/{first}/label", body).status == 200
+    assert len(labeller.get(f"{address}/items", query={"pending": "true"}).json()["items"]) == 2
+    assert labeller.get(address).json()["progress"]["labelled"] == 1
+    assert labeller.put(f"/v1/probes/{first}/label", {"value": "pass"}).status == 403
+    assert labeller.put(f"/v1/probes/{first}/label", body | {"labeller": "ana"}).status == 403
+    other = next(f"{run.id}-{index}" for index in range(40) if f"{run.id}-{index}" not in str(items))
+    assert labeller.put(f"/v1/probes/{other}/label", body).status == 422
+    for path in (f"/v1/runs/{run.id}", f"/v1/runs/{run.id}/transcripts", f"/v1/runs/{run.id}/labels", "/v1/runs"):
+        assert labeller.get(path).status == 403
+    assert labeller.get("/v1/session").json()["role"] == "labeller"
+
+
+def test_a_labeller_cannot_remove_a_label_after_seeing_the_verdict(client: Client, labeller: Client, run: Run) -> None:
+    made = drawn(client, run, count=1)
+    (item,) = labeller.get(f"/v1/runs/{run.id}/label-sets/{made['id']}/items").json()["items"]
+    address = f"/v1/probes/{item['probeId']}/label"
+    labeller.put(address, {"value": "pass", "labelSetId": made["id"]})
+    assert labeller.delete(address).status == 204
+    labeller.put(address, {"value": "pass", "labelSetId": made["id"]})
+    assert labeller.post(f"{address}/verdict", {}).status == 200
+    assert labeller.delete(address).status == 409
+
+
+def test_two_people_at_one_set_lose_nothing(client: Client, run: Run) -> None:
+    first, second = (Client(client.issue(role=AccessRole.LABELLER)) for _ in range(2))
+    made = drawn(client, run, count=10, seed=3)
+    address = f"/v1/runs/{run.id}/label-sets/{made['id']}"
+    for _ in range(12):
+        for person in (first, second):
+            for item in person.get(f"{address}/items", query={"pending": "true", "limit": "1"}).json()["items"]:
+                body = {"value": "fail", "labelSetId": made["id"]}
+                assert person.put(f"/v1/probes/{item['probeId']}/label", body).status == 200
+    progress = client.get(address).json()["progress"]
+    assert (progress["labelled"], progress["doubled"]) == (10, made["toLabelTwice"])
+    assert sum(progress["byLabeller"].values()) == 10 + made["toLabelTwice"]
+
+
+def test_viewers_read_label_sets_and_label_nothing(client: Client, run: Run) -> None:
+    viewer = Client(client.issue(role=AccessRole.VIEWER))
+    made = drawn(client, run, count=1)
+    assert viewer.get(f"/v1/runs/{run.id}/label-sets/{made['id']}/items").status == 200
+    assert viewer.put(f"/v1/probes/{run.id}-1/label", {"value": "pass"}).status == 403
+
+
+def test_a_label_set_can_be_of_one_target_and_is_deleted_without_its_labels(client: Client) -> None:
+    run = started(models=("sim/steady", "sim/bold"), repeats=1)
+    made = drawn(client, run, count=5, model="sim/bold", instructions="Exact limits only.", adjudicator="ana")
+    assert all(each["name"].startswith("sim/bold") for each in made["strata"])
+    assert (made["instructions"], made["adjudicator"]) == ("Exact limits only.", "ana")
+    label(client, run, 3)
+    assert client.delete(f"/v1/runs/{run.id}/label-sets/{made['id']}").status == 204
+    assert client.get(f"/v1/runs/{run.id}/label-sets").json()["items"] == []
+    assert len(listed(client, run)) == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"criterion": "tone"}, "criterion"),
+        ({"count": 0}, "count"),
+        ({"count": 2_001}, "count"),
+        ({"model": "sim/none"}, "model"),
+        ({"rescoreId": "rsc_none"}, "rescoreId"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_a_wrong_label_set_is_refused_with_its_field(
+    client: Client, run: Run, fields: dict[str, Any], field: str
+) -> None:
+    refused = client.post(f"/v1/runs/{run.id}/label-sets", fields)
+    assert (refused.status, refused.fields()) == (422, [field])

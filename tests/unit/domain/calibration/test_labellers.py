@@ -1,0 +1,58 @@
+"""Labels of several people."""
+
+import pytest
+
+from cupel_core.domain.calibration.labellers import (
+    PersonLabel,
+    labeller_agreement,
+    majority_label,
+    majority_labels,
+    unresolved,
+)
+
+
+def label(transcript: str, labeller: str, value: bool | None, is_first_pass: bool = True) -> PersonLabel:
+    return PersonLabel(transcript, transcript, labeller, value, is_first_pass)
+
+
+@pytest.mark.parametrize(
+    ("labels", "majority"),
+    [([True], True), ([True, False], None), ([True, False, False], False), ([None, True], True), ([], None)],
+)
+def test_the_majority_decides_and_a_tie_does_not(labels: list[bool | None], majority: bool | None) -> None:
+    assert majority_label(labels) is majority
+
+
+def test_a_third_person_resolves_a_tie() -> None:
+    labels = [label("t1", "ann", True), label("t1", "bob", False), label("t2", "ann", True), label("t3", "bob", None)]
+    assert unresolved(labels) == ["t1"]
+    resolved = [*labels, label("t1", "cyd", False, is_first_pass=False)]
+    assert unresolved(resolved) == []
+    assert majority_labels(resolved) == {"t1": False, "t2": True, "t3": None}
+
+
+def test_the_ceiling_is_the_agreement_of_first_passes() -> None:
+    labels = [label(str(n), "ann", n % 2 == 0) for n in range(10)]
+    labels += [label(str(n), "bob", n % 2 == 0 if n < 8 else n % 2 == 1) for n in range(10)]
+    labels += [label("8", "cyd", False, is_first_pass=False), label("20", "ann", True)]
+    found = labeller_agreement(labels)
+    assert found.transcripts == 10
+    assert found.ceiling is not None
+    assert found.ceiling.share == pytest.approx(0.8)
+    (pair,) = found.pairs
+    assert (pair.first, pair.second, pair.transcripts, pair.agreement) == ("ann", "bob", 10, 0.8)
+    assert pair.kappa == pytest.approx(0.6)
+    assert pair.kappa_interval is not None
+
+
+def test_three_first_passes_are_three_pairs_of_one_transcript() -> None:
+    labels = [label("t", "ann", True), label("t", "bob", True), label("t", "cyd", False)]
+    found = labeller_agreement(labels)
+    assert (found.transcripts, len(found.pairs)) == (1, 3)
+    assert found.ceiling is not None
+    assert found.ceiling.share == pytest.approx(1 / 3)
+
+
+def test_single_labels_have_no_ceiling() -> None:
+    found = labeller_agreement([label("t1", "ann", True), label("t2", "bob", None), label("t2", "ann", True)])
+    assert (found.transcripts, found.ceiling, found.pairs) == (0, None, ())
