@@ -25,6 +25,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from moto import mock_aws
 from moto.core import DEFAULT_ACCOUNT_ID
+from typer import testing
 from xdist.scheduler import LoadScopeScheduling
 
 from cupel_core.accounts import keys as accounts
@@ -34,12 +35,13 @@ from cupel_core.resources import headers
 from cupel_core.store import analyses, clients, scenarios, snapshots
 from cupel_core.store.settings import Settings, settings
 from tests import moto_services
+from tests.effort import EXAMPLES, IS_SEARCHING
 
 pytest_plugins = ["tests.stacks"]
-_LENIENT = hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_LENIENT = hypothesis_settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.register_profile("repeatable", _LENIENT, derandomize=True)
 hypothesis_settings.register_profile("searching", _LENIENT)
-hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+hypothesis_settings.load_profile("searching" if IS_SEARCHING else "repeatable")
 
 ROOT = Path(__file__).parent.parent
 _CACHED = (settings, snapshots.get, scenarios.read_page, analyses.documents, headers.load)
@@ -51,6 +53,12 @@ def _moto_is_changed() -> None:
     moto_services.save_only_the_items_of_a_transaction()
     moto_services.answer_sooner()
     moto_services.handle_one_request_at_a_time()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _commands_are_built_once() -> None:
+    """Typer builds all commands of `cupel` again for each call of its test runner: half of the time of such a call."""
+    testing._get_command = cache(testing._get_command)  # type: ignore[misc]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -68,6 +76,8 @@ _GROUPS = {
     "tests/web/test_other_sites.py": "stack",
     "tests/web/test_stack_flows.py": "stack",
     "tests/interop": "interop",
+    "tests/packaging": "packaging",
+    "tests/simulation/test_chats.py": "simulated chats",
     "tests/web": "browser",
 }
 """By folder or file, the first that fits: a shared resource that takes longer to start than most of its tests run. Two

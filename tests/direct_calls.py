@@ -1,8 +1,9 @@
-"""Moto answers calls of DynamoDB without HTTP here, because HTTP took half of the time of such a call.
+"""Moto answers calls of DynamoDB, and simple ones of S3, without HTTP here, because HTTP took most of their time.
 
 A call still goes through HTTP if a test has registered a handler for an event of its client, or if a stack answers it.
 """
 
+import io
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, cast
@@ -10,6 +11,7 @@ from typing import Any, cast
 from botocore.client import BaseClient, ClientCreator
 from botocore.exceptions import ClientError, ParamValidationError
 from botocore.hooks import HierarchicalEmitter
+from botocore.response import StreamingBody
 from botocore.validate import ParamValidationDecorator
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.core.exceptions import ServiceException
@@ -17,6 +19,7 @@ from moto.core.models import botocore_stubber
 from moto.core.responses import ActionResult
 from moto.core.utils import camelcase_to_underscores
 from moto.dynamodb.responses import DynamoHandler
+from moto.s3.models import s3_backends
 from werkzeug.exceptions import HTTPException
 
 _OPERATIONS = {
@@ -34,6 +37,9 @@ _OPERATIONS = {
         "UpdateItem",
     )
 }
+_HEADERS = {"ContentType": "Content-Type", "ContentEncoding": "Content-Encoding"}
+_OF_OBJECTS = {"GetObject": {"Bucket", "Key"}, "PutObject": {"Bucket", "Key", "Body", *_HEADERS}}
+"""The parameters with which moto is called directly, by operation of S3."""
 _WITHOUT_EFFECT = "before-send.*.*"
 """PynamoDB registers a handler for this event, which adds no header because its calls have none."""
 _METADATA = {"RequestId": "0" * 52, "HTTPHeaders": {}, "RetryAttempts": 0}
@@ -45,16 +51,16 @@ def install(lock: AbstractContextManager[Any]) -> None:
     call = BaseClient._make_api_call  # type: ignore[attr-defined]
 
     def call_directly(self: Any, operation_name: str, api_params: dict[str, Any]) -> Any:
-        is_direct = (
-            operation_name in _OPERATIONS
-            and botocore_stubber.enabled
-            and self._service_model.service_name == "dynamodb"
-            and not self.meta.events._emitter.registered
-        )
-        if not is_direct:
-            return call(self, operation_name, api_params)
-        with lock:
-            return _answer(self, operation_name, api_params)
+        answered = None
+        if botocore_stubber.enabled and not self.meta.events._emitter.registered:
+            match self._service_model.service_name:
+                case "dynamodb" if operation_name in _OPERATIONS:
+                    with lock:
+                        return _answer(self, operation_name, api_params)
+                case "s3" if operation_name in _OF_OBJECTS:
+                    with lock:
+                        answered = _answer_for_object(self, operation_name, api_params)
+        return answered or call(self, operation_name, api_params)
 
     BaseClient._make_api_call = call_directly  # type: ignore[attr-defined]
 
@@ -86,16 +92,49 @@ def _note_registrations() -> None:
 
 def _answer(client: Any, operation_name: str, api_params: dict[str, Any]) -> dict[str, Any]:
     model = client._service_model.operation_model(operation_name)
-    if isinstance(client._serializer, ParamValidationDecorator):
-        report = client._serializer._param_validator.validate(api_params, model.input_shape)
-        if report.has_errors():
-            raise ParamValidationError(report=report.generate_report())
+    _validate(client, model, api_params)
     handler = _Handler(operation_name, _sent(api_params))
     try:
         result = getattr(handler, _OPERATIONS[operation_name])().result
     except (ServiceException, HTTPException) as error:
         raise _refusal(client, model, handler, error) from None
     return {**_received(result, model.output_shape), "ResponseMetadata": {**_METADATA, "HTTPStatusCode": 200}}
+
+
+def _validate(client: Any, model: Any, api_params: dict[str, Any]) -> None:
+    if isinstance(client._serializer, ParamValidationDecorator):
+        report = client._serializer._param_validator.validate(api_params, model.input_shape)
+        if report.has_errors():
+            raise ParamValidationError(report=report.generate_report())
+
+
+def _answer_for_object(client: Any, operation_name: str, api_params: dict[str, Any]) -> dict[str, Any] | None:
+    """Write or read an object of a bucket without versions. None if the call has other parameters, or will fail."""
+    backend = s3_backends[DEFAULT_ACCOUNT_ID]["aws"]
+    bucket = backend.buckets.get(api_params.get("Bucket", ""))
+    if not api_params.keys() <= _OF_OBJECTS[operation_name] or bucket is None or bucket.is_versioned:
+        return None
+    _validate(client, client._service_model.operation_model(operation_name), api_params)
+    metadata = {**_METADATA, "HTTPStatusCode": 200}
+    if operation_name == "PutObject":
+        if type(api_params.get("Body")) is not bytes:
+            return None
+        written = backend.put_object(bucket.name, api_params["Key"], api_params["Body"], storage="STANDARD")
+        written.set_metadata({header: api_params[name] for name, header in _HEADERS.items() if name in api_params})
+        written.set_acl(bucket.acl)
+        return {"ETag": written.etag, "ResponseMetadata": metadata}
+    found = backend.get_object(bucket.name, api_params["Key"])
+    if found is None:
+        return None
+    return {
+        "Body": StreamingBody(io.BytesIO(found.value), found.size),
+        "ContentLength": found.size,
+        "ETag": found.etag,
+        "LastModified": found.last_modified,
+        "Metadata": {},
+        **{name: found.metadata[header] for name, header in _HEADERS.items() if header in found.metadata},
+        "ResponseMetadata": metadata,
+    }
 
 
 class _Handler(DynamoHandler):

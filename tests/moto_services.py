@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from itertools import product
 from threading import RLock
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import botocore.handlers
 from botocore import UNSIGNED
@@ -20,10 +20,12 @@ from moto.core.parse import BaseJSONParser
 from moto.core.serialize import BaseJSONSerializer, ResponseSerializer
 from moto.dynamodb.comparisons import ConditionExpressionParser
 from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
-from moto.dynamodb.models.dynamo_type import DynamoType
+from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.table import Table
+from moto.dynamodb.parsing import validators
 from moto.dynamodb.parsing.ast_nodes import DepthFirstTraverser, Node
 from moto.dynamodb.parsing.expressions import UpdateExpressionParser
+from moto.dynamodb.parsing.validators import Validator
 from moto.dynamodb.responses import DynamoHandler
 from moto.s3.models import s3_backends
 from moto.scheduler.models import scheduler_backends
@@ -140,6 +142,7 @@ def answer_sooner() -> None:
     _remember_what_does_not_change()
     _compare_texts_as_they_are()
     _walk_expressions_sooner()
+    _measure_each_item_once()
     _skip_absent_members_of_values()
     MockAWS._enable_patching = _answer_botocore_only  # type: ignore[method-assign]
     botocore.handlers.BUILTIN_HANDLERS.append(("choose-signer.dynamodb", _sign_only_for_a_stack))
@@ -206,24 +209,85 @@ def _compare_texts_as_they_are() -> None:
     DynamoType.__hash__ = lambda self: hash((self.type, cast_value(self)))  # type: ignore[method-assign]
 
 
+class _Processes(NamedTuple):
+    kinds: tuple[type, ...]
+    by_kind: dict[type, Callable[[Any], Any]]
+
+
+@cache
+def _is_node(kind: type) -> bool:
+    return issubclass(kind, Node)
+
+
+@cache
+def _processed_as(kind: type, processed: tuple[type, ...]) -> type | None:
+    return next((each for each in processed if issubclass(kind, each)), None)
+
+
+def _walk(self: Any, node: Any, position: int, processes: _Processes) -> Any:
+    parent = node.parent
+    for each, child in enumerate(node.children or ()):
+        self.pre_processing_of_child(node, each)
+        if _is_node(type(child)):
+            _walk(self, child, each, processes)
+    if (kind := _processed_as(type(node), processes.kinds)) is not None:
+        node = processes.by_kind[kind](node)
+        node.parent = parent
+        if parent:
+            parent.children[position] = node
+    return node
+
+
+def _copied(node: Any, parent: Any = None) -> Any:
+    if not _is_node(type(node)):
+        return copy.deepcopy(node)
+    made = object.__new__(type(node))
+    made.type, made.parent = node.type, parent
+    made.children = node.children and [_copied(each, made) for each in node.children]
+    return made
+
+
+_WITHOUT_VALUES = (validators.ActionCountValidator, validators.OverlappingPathsValidator)
+"""Moto's checks of an update that depend on its expression and its names only."""
+
+
 def _walk_expressions_sooner() -> None:
-    """Moto walks ten times through each expression of an update, and asked each part for its abstract class."""
-    is_kind = lru_cache(10_000)(issubclass)
+    """Moto copies the expression of each update, walks ten times through it, and checks its form each time."""
+    make, validate = Validator.__init__, Validator.validate
+    checked: set[tuple[Any, ...]] = set()
 
-    def walk(self: Any, node: Any, position: int, kinds: tuple[type, ...]) -> Any:
-        if is_kind(type(node), Node):
-            parent = node.parent
-            for each, child in enumerate(node.children or ()):
-                self.pre_processing_of_child(node, each)
-                walk(self, child, each, kinds)
-            if is_kind(type(node), kinds):
-                node = self.process(node)
-                node.parent = parent
-                if parent:
-                    parent.children[position] = node
-        return node
+    def traverse(self: Any, node: Any) -> Any:
+        processes = self._processing_map()
+        return _walk(self, node, -1, _Processes(tuple(processes), processes))
 
-    DepthFirstTraverser.traverse = lambda self, node: walk(self, node, -1, self.nodes_to_be_processed())
+    def remember(self: Any, expression: Any, expression_attribute_names: Any, *args: Any, **named: Any) -> None:
+        make(self, expression, expression_attribute_names, *args, **named)
+        self.form = (expression, *sorted((expression_attribute_names or {}).items()))
+        if self.form in checked:
+            self.processors = [each for each in self.processors if not isinstance(each, _WITHOUT_VALUES)]
+
+    def validate_and_remember(self: Any) -> Any:
+        validated = validate(self)
+        checked.add(self.form)
+        return validated
+
+    DepthFirstTraverser.traverse = traverse
+    Validator.__init__ = remember  # type: ignore[method-assign]
+    Validator.validate = validate_and_remember  # type: ignore[method-assign]
+    validators.deepcopy = _copied  # type: ignore[assignment]
+
+
+def _measure_each_item_once() -> None:
+    """Moto measures all attributes of an item that it reads whenever it adds another one."""
+
+    def make(self: Item, hash_key: DynamoType, range_key: DynamoType | None, attrs: dict[str, Any]) -> None:
+        self.hash_key, self.range_key, self.attrs = hash_key, range_key, LimitedSizeDict()
+        *others, last = [(key, DynamoType(value)) for key, value in attrs.items()] or [("", None)]
+        dict.update(self.attrs, others)
+        if last[1] is not None:
+            self.attrs[last[0]] = last[1]
+
+    Item.__init__ = make  # type: ignore[method-assign]
 
 
 def _skip_absent_members_of_values() -> None:

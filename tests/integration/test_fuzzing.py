@@ -5,7 +5,6 @@ them name resources that do not exist, half existing ones. They are sent in a wo
 """
 
 import json
-import os
 from collections.abc import Iterator
 from hashlib import sha256
 from itertools import product
@@ -34,11 +33,12 @@ from cupel.stack.address import LocalStack
 from cupel.stack.paths import StackPaths
 from cupel.stack.subprocesses import child_environment, run
 from tests.conftest import ROOT
+from tests.effort import IS_SEARCHING
 from tests.eval_api import create_definition, evaluate
 from tests.profiles import operation, profile
 
-REQUESTS = 20 if "HYPOTHESIS_PROFILE" in os.environ else 10
-"""Per operation: as many as fit into half a minute for all of them; more with `make test-all`."""
+REQUESTS = 20 if IS_SEARCHING else 6
+"""Per operation."""
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

@@ -38,6 +38,22 @@ def expected() -> dict[str, bytes]:
     return dict(generate.render())
 
 
+def install_nothing(clone: Path) -> None:
+    """Replace the uv of the clone by one that installs and compiles nothing but the file that the layer reduces."""
+    uv = clone / ".cupel/uv/bin/uv"
+    uv.parent.mkdir(parents=True)
+    uv.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in\n'
+        "*compileall*) ;;\n"
+        '"pip install"*) while [ "$1" != --target ]; do shift; done\n'
+        '  mkdir -p "$2/botocore/data" && echo \'{"partitions": []}\' > "$2/botocore/data/endpoints.json" ;;\n'
+        f'*) exec "{shutil.which("uv", path=child_environment(CLONE)["PATH"])}" "$@" ;;\n'
+        "esac\n"
+    )
+    uv.chmod(0o755)
+
+
 def call(command: list[str], clone: Path, **variables: str) -> None:
     environment = child_environment(CLONE) | variables
     finished = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=False)
@@ -45,6 +61,8 @@ def call(command: list[str], clone: Path, **variables: str) -> None:
 
 
 def test_the_layer_contains_what_is_generated_while_it_is_built(fresh_clone: Path, expected: dict[str, bytes]) -> None:
+    """Without the packages that the functions need, which each test with a stack installs and compiles."""
+    install_nothing(fresh_clone)
     artifacts = fresh_clone / "artifacts"
     artifacts.mkdir()
     makefile = ["make", "--file", "shared/Makefile", "build-SharedLayer"]

@@ -11,10 +11,11 @@ import pytest
 from cupel_core.domain.codec import decode
 from cupel_core.domain.pipeline.profiles import Pipeline
 from cupel_core.sandbox.templating.operation_templates import condition_template, is_quick
+from tests.effort import IS_SEARCHING
 from tests.simulation.chats.profiles import draw_profile
 from tests.simulation.chats.schedule import ChatResult, run_chat_schedule
 
-_SCHEDULES = 60
+_SCHEDULES = 60 if IS_SEARCHING else 30
 
 
 @pytest.fixture(scope="module")

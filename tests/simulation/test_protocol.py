@@ -11,12 +11,13 @@ import pytest
 from cupel_core.base.errors import RetryableError
 from cupel_core.domain.runs.run import RunStatus
 from cupel_core.runs.finishing import phases
+from tests.effort import IS_SEARCHING
 from tests.simulation.harness import Patches
 from tests.simulation.mutations import fail_analyses
 from tests.simulation.schedule import run_schedule
 
-_SCHEDULES = 100
-_CHUNK = 50
+_SCHEDULES = 100 if IS_SEARCHING else 40
+_CHUNK = 20
 
 
 @pytest.mark.parametrize("first", range(0, _SCHEDULES, _CHUNK))

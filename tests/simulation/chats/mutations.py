@@ -96,11 +96,11 @@ def free_the_branch_before_the_end_of_its_turn(patches: Patches) -> None:
 @mutation(SMALL_SKEW, first_seed=13)
 def go_on_without_reading_what_is_recorded(patches: Patches) -> None:
     """A worker that takes over begins with the events, and without results and answer."""
-    from cupel_core.chats import worker
+    from cupel_core.chats import progress
 
-    load_progress = worker.load_progress
+    load_progress = progress.load_progress
     patches.set(
-        worker,
+        progress,
         "load_progress",
         lambda ref, stored, branch: load_progress(ref, stored._replace(checkpoint=None), branch),
     )

@@ -7,6 +7,7 @@ import httpx
 import matplotlib as mpl
 import pytest
 from defusedxml import ElementTree as Etree
+from matplotlib.figure import Figure
 
 import cupel
 from cupel import extras
@@ -71,6 +72,20 @@ def drawn(analyzed: Analyzed, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture
+def without_png(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write empty PNG files: drawing them takes most of the time of a figure."""
+    save = Figure.savefig
+
+    def save_svg(figure: Figure, file: Any, **options: Any) -> None:
+        if options["format"] == "svg":
+            save(figure, file, **options)
+        else:
+            Path(file).touch()
+
+    monkeypatch.setattr(Figure, "savefig", save_svg)
+
+
 def texts_of(path: Path) -> list[str]:
     return ["".join(each.itertext()) for each in Etree.parse(path, forbid_dtd=False).iter(f"{SVG}text")]
 
@@ -90,6 +105,7 @@ def test_equal_figures_are_equal_files_whatever_the_readers_settings(
     }
 
 
+@pytest.mark.usefixtures("without_png")
 def test_drawing_leaves_the_readers_settings_alone(analyzed: Analyzed, tmp_path: Path) -> None:
     with mpl.rc_context({"font.size": 30}):
         analyzed.draw(tmp_path)
@@ -112,6 +128,7 @@ def test_components_name_their_targets(drawn: Path) -> None:
     assert {*MODELS} <= set(texts_of(drawn / "components.svg"))
 
 
+@pytest.mark.usefixtures("without_png")
 def test_components_mark_outliers(analyzed: Analyzed, tmp_path: Path) -> None:
     """Whether a simulated model is one depends on what it answers."""
     targets = analyzed.deep["outlierTargets"]["targets"]
@@ -126,6 +143,7 @@ def test_differences_are_named_by_their_pairs(drawn: Path) -> None:
     assert {"sim/bold − sim/steady", "sim/contrarian − sim/steady", "sim/contrarian − sim/bold"} <= set(texts)
 
 
+@pytest.mark.usefixtures("without_png")
 def test_any_name_gives_valid_xml_without_markup_of_its_own(analyzed: Analyzed, tmp_path: Path) -> None:
     for first in range(0, len(HOSTILE), 3):
         names = (list(HOSTILE) * 2)[first : first + 3]
@@ -135,6 +153,7 @@ def test_any_name_gives_valid_xml_without_markup_of_its_own(analyzed: Analyzed, 
             assert not {tag for tag in tags if tag.endswith("script")}
 
 
+@pytest.mark.usefixtures("without_png")
 def test_a_name_is_one_short_line_and_no_formula(analyzed: Analyzed, tmp_path: Path) -> None:
     analyzed.draw(tmp_path, [HOSTILE[1], HOSTILE[2], HOSTILE[6]])
     texts = texts_of(tmp_path / "distribution.svg")
@@ -169,6 +188,7 @@ def luminance(color: str) -> float:
     return sum(weight * each for weight, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
+@pytest.mark.usefixtures("without_png")
 def test_one_target_has_a_distribution_only_and_the_rest_says_why(tmp_path: Path) -> None:
     found = Analyzed("sim/steady").draw(tmp_path)
     assert [path.name for path in found.files] == ["distribution.svg", "distribution.png"]
@@ -179,17 +199,20 @@ def test_one_target_has_a_distribution_only_and_the_rest_says_why(tmp_path: Path
     }
 
 
+@pytest.mark.usefixtures("without_png")
 def test_pass_rates_are_drawn_with_their_intervals(tmp_path: Path) -> None:
     Analyzed(*MODELS, assertions=True).draw(tmp_path)
     assert "Pass rate of each target, with its 95% interval" in texts_of(tmp_path / "distribution.svg")
 
 
+@pytest.mark.usefixtures("without_png")
 def test_two_targets_in_one_direction_are_drawn(tmp_path: Path) -> None:
     found = Analyzed("sim/steady", "sim/bold").draw(tmp_path)
     assert "components" in found.omitted
     assert len(found.files) == 6
 
 
+@pytest.mark.usefixtures("without_png")
 def test_rows_that_are_left_out_are_counted(analyzed: Analyzed, tmp_path: Path) -> None:
     many = [analyzed.basic["columns"][0]] * 60
     draw_plots(
@@ -209,6 +232,7 @@ def test_the_command_draws_both_analyses(analyzed: Analyzed, api: FakeApi, cupel
     assert "sim/contrarian" in texts_of(tmp_path / "new" / "out" / "components.svg")
 
 
+@pytest.mark.usefixtures("without_png")
 def test_json_and_plots_can_be_combined(analyzed: Analyzed, api: FakeApi, cupel: Cupel, tmp_path: Path) -> None:
     answer(api, analyzed)
     assert cupel("analyze", "run_1", "--deep", "--json", "--plots", str(tmp_path)).stdout.startswith("{")
@@ -239,6 +263,7 @@ def answer(api: FakeApi, analyzed: Analyzed) -> None:
     api.respond_to_posts = httpx.Response(200, json=head)
 
 
+@pytest.mark.usefixtures("without_png")
 def test_the_figures_in_the_documentation_are_drawn_like_this(tmp_path: Path) -> None:
     """`python -m tests.plotted_figures` draws them anew."""
     drawn_now = {path.name: path.read_bytes() for path in plotted_figures.draw(tmp_path)}

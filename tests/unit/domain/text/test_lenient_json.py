@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cupel_core.domain.text.lenient_json import MAX_DEPTH, JsonObject, TooIntricate, find_objects, plain
+from tests.effort import EXAMPLES
 
 values = st.recursive(
     st.none()
@@ -22,14 +23,13 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=100)
 @given(st.dictionaries(st.text(), values, min_size=1, max_size=3), st.booleans())
 def test_every_json_object_is_read_as_json_reads_it(written: dict[str, Any], is_ascii: bool) -> None:
     found = find_objects(f"so: {json.dumps(written, ensure_ascii=is_ascii)} done")
     assert ([plain(each) for each in found.objects], found.rest) == ([written], "so: \n done")
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * EXAMPLES)
 @given(st.text(alphabet="{}[]\"':,\\/*“” \nabtrue10.%-"))
 def test_any_text_is_read(text: str) -> None:
     found = find_objects(text)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from cupel.stack.access import gate as gate_module
 from cupel.stack.access.gate import AccessGate
 from cupel.stack.asgi import AsgiMessage
+from tests.effort import EXAMPLES
 from tests.in_one_test import in_one_test
 from tests.unit.cupel.stack.access.requests import (
     API_PATH,
@@ -221,7 +222,7 @@ AUTHORIZATIONS: dict[str, Callable[[], Sent]] = {
 }
 
 
-@settings(max_examples=500)
+@settings(max_examples=5 * EXAMPLES)
 @given(
     host=st.sampled_from((*OWN_HOSTS, *FOREIGN_HOSTS)),
     named_port=st.sampled_from((*PORTS, 80)),
