@@ -23,6 +23,7 @@ from cupel.commands import (
     graphql,
     imports,
     junit,
+    labels,
     mcp,
     plan,
     probes,
@@ -100,6 +101,8 @@ app.command("import")(imports.import_)
 app.command()(rescores.rescore)
 app.command()(rescores.rescores)
 app.command()(rescores.scores)
+app.add_typer(labels.app, name="labels")
+app.add_typer(labels.judges, name="judges")
 app.command()(compare.compare)
 app.add_typer(compare.app, name="comparisons")
 app.command()(compare.jobs)

@@ -479,21 +479,21 @@ class OperationMethods(Transport):
     def reveal_verdict(self, probe_id: str, verdict: Json) -> Json:
         """Show the judge's verdict on a transcript that the caller has labelled.
 
-        From then on the label keeps its `blindValue`. 409 before the caller has labelled the transcript.
+        The label keeps its `blindValue` from then on. 409 before the caller has labelled the transcript.
         """
         return self._send("POST", f"/probes/{segment(probe_id)}/label/verdict", verdict, is_repeatable=True)
 
     def get_calibration(self, run_id: str, *, criterion: str | None = None, rescore_id: str | None = None) -> Json:
         """Measure a run's judge on the labels of people.
 
-        Only labels count that were given before the judge's verdict was shown; where a label set drew transcripts, only
+        Labels count if they were given before the judge's verdict was shown; where a label set drew transcripts, only
         those of the drawn ones. Runs of more than 20,000 probes are refused.
         """
         return self._get(f"/runs/{segment(run_id)}/calibration", criterion=criterion, rescoreId=rescore_id)
 
-    def list_label_sets(self, run_id: str) -> list[Json]:
+    def list_label_sets(self, run_id: str) -> Pages:
         """List the label sets of a run, oldest first."""
-        return list(self._get(f"/runs/{segment(run_id)}/label-sets")["items"])
+        return self._pages(f"/runs/{segment(run_id)}/label-sets")
 
     def create_label_set(self, run_id: str, label_set: Json) -> Json:
         """Draw transcripts for labelling.

@@ -99,9 +99,9 @@ class CorrectedRateResponse(ResponseModel):
     """A pass rate that is corrected for the judge's errors; see docs/judges.md."""
 
     method: CorrectionMethod | None
-    """How it was corrected; null if it could not be. Example: POST_STRATIFIED"""
+    """Method of the correction; null if it could not be. Example: POST_STRATIFIED"""
     reason: UncorrectedReason | None
-    """Why it could not be corrected; null if it was. Example: TOO_FEW_LABELS"""
+    """Reason why it could not be corrected; null if it was. Example: TOO_FEW_LABELS"""
     labels_needed: int | None
     """Labels that the method needs; null if the rate was corrected. Example: 20"""
     rate: float | None
@@ -140,7 +140,7 @@ class CorrectedRateResponse(ResponseModel):
 
 
 class SkipBoundsResponse(ResponseModel):
-    """What skipped transcripts leave open."""
+    """Bounds for what the skipped transcripts would have been labelled."""
 
     skipped: int
     """Skipped transcripts. Example: 2"""
@@ -195,9 +195,9 @@ class DisagreementResponse(ResponseModel):
     probe_id: str
     """Id of the probe. Example: run_01k1f0aa-7"""
     verdict: Literal["pass", "fail"]
-    """What the judge says. Example: pass"""
+    """Verdict of the judge. Example: pass"""
     label: Literal["pass", "fail"]
-    """What the people say. Example: fail"""
+    """Verdict of the people. Example: fail"""
 
 
 class CalibrationResponse(ResponseModel):

@@ -80,14 +80,14 @@ class LabelSetResponse(ResponseModel):
     strata: Annotated[list[StratumResponse], read_from("label_set.strata")]
     """Groups of transcripts that were drawn with different probabilities."""
     instructions: Annotated[str | None, read_from("label_set.instructions")]
-    """What labellers are told. Example: Passes only if the limit is exact."""
+    """Instructions for labellers. Example: Passes only if the limit is exact."""
     adjudicator: Annotated[str | None, read_from("label_set.adjudicator")]
     """Labeller whose labels count where several people have labelled; null for the majority. Example: ana"""
     created_at: Annotated[Time, read_from("label_set.created_at")]
     created_by: Annotated[str, read_from("label_set.created_by")]
     """Who drew it. Example: ana"""
     progress: LabelSetProgressResponse
-    """How far the set is labelled."""
+    """Counts of labelled transcripts."""
 
 
 class LabelSetPage(ResponseModel):

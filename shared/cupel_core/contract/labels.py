@@ -114,7 +114,7 @@ class LabelResponse(ResponseModel):
     labeller: Annotated[str, read_from("label.labeller")]
     """Who gave the label. Example: ana"""
     value: Annotated[LabelValue, read_from("label.value")]
-    """What the labeller says now. Example: fail"""
+    """The label as it is now. Example: fail"""
     blind_value: Annotated[LabelValue | None, read_from("label.blind_value")]
     """The value before the judge's verdict was shown; null if it was visible from the beginning. Example: fail"""
     note: Annotated[str | None, read_from("label.note")]
@@ -139,7 +139,7 @@ class RevealedVerdictResponse(ResponseModel):
     verdict: LabelValue | None
     """The judge's verdict; null if it could not decide. Example: pass"""
     reason: str | None
-    """What the judge wrote; null if that was deleted. Example: The agent explains the limit."""
+    """Text of the judge; null if that was deleted. Example: The agent explains the limit."""
 
 
 class LabelImportResponse(ResponseModel):

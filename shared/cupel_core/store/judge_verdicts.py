@@ -1,4 +1,4 @@
-"""What the graders of a run, or of a rescore, said about one criterion. Reading it reads no text."""
+"""Verdicts of the graders of a run, or of a rescore, on one criterion. Reading them reads no text."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime

@@ -24,6 +24,6 @@ def get_calibration(
     ] = RESULT,
     rescore_id: RescoreId = None,
 ) -> CalibrationResponse:
-    """Only labels count that were given before the judge's verdict was shown; where a label set drew transcripts, only
+    """Labels count if they were given before the judge's verdict was shown; where a label set drew transcripts, only
     those of the drawn ones. Runs of more than 20,000 probes are refused."""
     return CalibrationResponse.of(calibrate(call.workspace, run_id, criterion, rescore_id))

@@ -8,8 +8,8 @@ so no scenario of length 1 or less is drawn twice.
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, repeat
 from math import ceil, fsum
 from random import Random
 from typing import NamedTuple
@@ -111,8 +111,29 @@ def _systematic_draws(
     ]
     ends = list(accumulate(lengths))
     start, scale = rng.random(), ends[-1] / count
-    places = {min(bisect_right(ends, (start + step) * scale), len(line) - 1) for step in range(count)}
-    return [(line[place], min(1.0, lengths[place])) for place in sorted(places)]
+    hits = {min(bisect_right(ends, (start + step) * scale), len(line) - 1) for step in range(count)}
+    spans = list(_spans(scenarios))
+    places = [_chosen_place(place, spans[place], lengths, rng) for place in sorted(hits)]
+    return [(line[place], min(1.0, lengths[place])) for place in places]
+
+
+def _spans(scenarios: Iterable[Sequence[JudgedTranscript]]) -> Iterator[range]:
+    """Yield for each place of the line the places of its scenario."""
+    first = 0
+    for scenario in scenarios:
+        span = range(first, first + len(scenario))
+        yield from repeat(span, len(scenario))
+        first = span.stop
+
+
+def _chosen_place(place: int, span: range, lengths: Sequence[float], rng: Random) -> int:
+    """Return the transcript that is drawn of a scenario which was hit.
+
+    A scenario that is hit at most once gets a choice of its own. Without it, equal steps would hit the same part of
+    all scenarios whose length is 1, and so nothing but passes or nothing but failures.
+    """
+    own = lengths[span.start : span.stop]
+    return place if fsum(own) > 1 + _ROUNDING else rng.choices(span, own)[0]
 
 
 def _composition(scenario: Sequence[JudgedTranscript]) -> tuple[float, float]:

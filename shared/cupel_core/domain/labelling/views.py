@@ -11,7 +11,7 @@ from cupel_core.domain.runs.views import ProbeView
 
 @dataclass(frozen=True)
 class NewLabel:
-    """What a person says about one transcript."""
+    """A person's verdict on one transcript, to be stored."""
 
     criterion: str
     value: str
@@ -79,7 +79,7 @@ class RevealedVerdict(NamedTuple):
     verdict: str | None
     """`pass`, `fail` or a code; None if the judge could not decide."""
     reason: str | None
-    """What the judge wrote; None if that was erased."""
+    """Text of the judge; None if that was erased."""
 
 
 class ImportCounts(NamedTuple):

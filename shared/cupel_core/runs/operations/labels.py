@@ -86,7 +86,7 @@ def delete_label(
     is_repeatable=True,
 )
 def reveal_verdict(call: Call, probe_id: str, body: RevealVerdict) -> RevealedVerdictResponse:
-    """From then on the label keeps its `blindValue`. 409 before the caller has labelled the transcript."""
+    """The label keeps its `blindValue` from then on. 409 before the caller has labelled the transcript."""
     revealed = given_labels.reveal(call.caller, probe_id, body.criterion, call.now)
     return RevealedVerdictResponse.from_value(revealed)
 
@@ -144,12 +144,14 @@ def create_label_set(call: Call, run_id: str, body: CreateLabelSet) -> LabelSetR
     "GET /v1/runs/{run_id}/label-sets",
     "List the label sets of a run, oldest first",
     role=VIEWER,
-    returns="All label sets, with their progress",
+    returns="A page of label sets, with their progress",
     tag="labels",
 )
-def list_label_sets(call: Call, run_id: str) -> Listed[LabelSetPage]:
+def list_label_sets(
+    call: Call, run_id: str, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
+) -> Listed[LabelSetPage]:
     found = label_sets.list_label_sets(call.workspace, run_id)
-    return Listed(slice_page(found, label_sets.MAX_LABEL_SETS, None), _label_set)
+    return Listed(slice_page(found, limit, cursor), _label_set)
 
 
 @operation(

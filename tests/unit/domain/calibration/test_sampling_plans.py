@@ -110,3 +110,14 @@ def test_verdicts_get_at_least_their_least_share() -> None:
     shares = planned_shares({True: 0.6, False: 0.3, None: 0.1})
     assert sum(shares.values()) == pytest.approx(1)
     assert shares[None] == pytest.approx(0.11)
+
+
+def test_scenarios_with_both_verdicts_choose_independently() -> None:
+    """Each scenario has one pass and one failure, and gets one draw."""
+    judged = [
+        JudgedTranscript(f"{number}-{judge}", str(number), judge) for number in range(40) for judge in (True, False)
+    ]
+    for seed in range(20):
+        names = [each.stratum for each in draw_for_labelling(judged, 40, seed)]
+        assert len({each.key.partition("-")[0] for each in draw_for_labelling(judged, 40, seed)}) == 40
+        assert 8 <= names.count("failed") <= 32

@@ -14,6 +14,7 @@ const ROLES: Record<Role, string> = {
   viewer: "viewer: may read",
   member: "member: may also change",
   admin: "admin: may also manage tokens, providers and settings",
+  labeller: "labeller: may only label transcripts of label sets",
 };
 const DAY_MS = 86_400_000;
 

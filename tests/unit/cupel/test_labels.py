@@ -1,0 +1,98 @@
+"""`cupel labels` and `cupel judges`, against the real API function."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cupel.cli import app
+from cupel.client import Client
+from cupel.session import Session
+from cupel_core.domain.runs.run import Run
+from cupel_core.store.settings import Settings
+from tests.unit.api.client import Client as ApiClient
+from tests.unit.api.client import api_transport
+from tests.unit.api.test_labels import judged, started
+from tests.unit.cupel.fake_api import Cupel
+
+
+@pytest.fixture
+def run(cloud: Settings) -> Run:
+    """Forty scenarios, once each; the judge fails every fourth, and cannot decide one."""
+    return started(scenarios=40, repeats=1)
+
+
+@pytest.fixture
+def command(run: Run) -> Cupel:
+    api = ApiClient(None)
+    token = api.issue()
+
+    def invoke(*arguments: str) -> Result:
+        session = Session(connect=lambda: Client("http://api.test", token, transport=api_transport(api)))
+        return CliRunner().invoke(app, list(arguments), obj=session)
+
+    return invoke
+
+
+def labels_file(folder: Path, run: Run, wrong: int) -> Path:
+    """Labels of all transcripts: people disagree with the first passes of the judge."""
+    rows = ["probe,label,labeller,note"]
+    for index in range(40):
+        passed = bool(judged(index).success)
+        if passed and wrong > 0:
+            wrong, passed = wrong - 1, False
+        rows.append(f"{run.id}-{index},{'pass' if passed else 'fail'},ana,")
+    file = folder / "labels.csv"
+    file.write_text("\n".join(rows))
+    return file
+
+
+def test_labels_are_imported_and_the_judge_is_shown(command: Cupel, run: Run, tmp_path: Path) -> None:
+    file = labels_file(tmp_path, run, wrong=4)
+    assert command("labels", "import", run.id, str(file)).output.strip() == "40 created, 0 changed, 0 unchanged"
+    assert command("labels", "import", run.id, str(file)).output.strip() == "0 created, 0 changed, 40 unchanged"
+    shown = command("judges", "show", run.id).output
+    assert "both pass 25, only the judge passes 4, only people pass 0, both fail 10" in shown
+    assert "pass rate by the judge: 74.4%" in shown
+    assert "corrected pass rate: 62.5%" in shown
+    assert "1 undecided by the judge" in shown
+    assert "were not drawn at random" in shown
+    assert f"{run.id}-1: the judge says pass, people say fail" in shown
+
+
+def test_a_label_set_is_drawn_and_listed(command: Cupel, run: Run) -> None:
+    assert "result" in command("labels", "sample", run.id, "--count", "10", "--seed", "3").output
+    assert command("labels", "sets", run.id).output.count("lbs_") == 1
+    assert "no transcript has a blind label" in command("judges", "show", run.id).output
+
+
+def test_a_label_is_set_listed_and_removed(command: Cupel, run: Run) -> None:
+    command("labels", "set", f"{run.id}-3", "fail", "--labeller", "ana", "--note", "wrong limit")
+    assert "wrong limit" in command("labels", "list", run.id).output
+    command("labels", "remove", f"{run.id}-3", "--labeller", "ana")
+    assert "wrong limit" not in command("labels", "list", run.id).output
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "found none"),
+        ("probe,verdict\nx,pass\n", "found probe, verdict"),
+        ("scenario,label,repeat\none,pass,first\n", "line 2: repeat must be a number from 0: found first"),
+        ("scenario,label,verdict_visible\none,pass,maybe\n", "verdict_visible must be true or false: found maybe"),
+        ("scenario,label\nCase 1,good\n", "row 1: label"),
+        ("scenario,label\nCase 1,pass\nNone,pass\n", "row 2: scenario: must be the id or the name of a scenario"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_row(command: Cupel, run: Run, tmp_path: Path, text: str, words: str) -> None:
+    file = tmp_path / "labels.csv"
+    file.write_text(text)
+    refused = command("labels", "import", run.id, str(file))
+    assert refused.exit_code == 2
+    assert words in " ".join(refused.output.split())
+    assert command("labels", "list", run.id, "--json").output.strip() == "[]"
+
+
+def test_a_missing_file_is_named(command: Cupel, run: Run, tmp_path: Path) -> None:
+    refused = command("labels", "import", run.id, str(tmp_path / "none.csv"))
+    assert (refused.exit_code, "cannot be read" in " ".join(refused.output.split())) == (2, True)
