@@ -508,7 +508,10 @@ class OperationMethods(Transport):
         self._send("DELETE", f"/runs/{segment(run_id)}/label-sets/{segment(label_set_id)}")
 
     def get_label_set(self, run_id: str, label_set_id: str) -> Json:
-        """Get a label set."""
+        """Get a label set.
+
+        Labellers see neither the strata, which show verdicts, nor who else has labelled.
+        """
         return self._get(f"/runs/{segment(run_id)}/label-sets/{segment(label_set_id)}")
 
     def list_label_set_items(self, run_id: str, label_set_id: str, *, pending: bool | None = None) -> Pages:

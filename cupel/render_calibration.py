@@ -74,6 +74,8 @@ def _people_lines(found: Json) -> Iterator[str]:
     if found["conflicts"]:
         number, first = len(found["conflicts"]), found["conflicts"][0]
         yield f"people disagree evenly on {number} transcripts, such as {first}: a further person decides"
+    if found["ignored"]:
+        yield f"{found['ignored']} labelled transcripts were not drawn by a label set and do not count"
     if found["unblind"]:
         yield f"{found['unblind']} labels were made with a visible verdict and do not count"
 

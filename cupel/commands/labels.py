@@ -125,6 +125,9 @@ def set_label(
     criterion: Criterion = "result",
     labeller: Annotated[str | None, typer.Option(help="Who says so; by default the owner of the token.")] = None,
     note: Annotated[str | None, typer.Option(help="A remark.")] = None,
+    label_set: Annotated[
+        str | None, typer.Option(help="The label set that has the transcript; labellers must name one.")
+    ] = None,
     blind: Annotated[
         bool, typer.Option("--blind/--seen", help="Whether the judge's verdict was hidden from the labeller.")
     ] = True,
@@ -132,7 +135,14 @@ def set_label(
 ) -> None:
     """Label one transcript."""
     session = ctx.ensure_object(Session)
-    body = without_none(criterion=criterion, value=value, labeller=labeller, note=note, verdictVisible=not blind)
+    body = without_none(
+        criterion=criterion,
+        value=value,
+        labeller=labeller,
+        note=note,
+        labelSetId=label_set,
+        verdictVisible=not blind,
+    )
     with session.connect() as client:
         saved = client.save_label(probe_id, body)
     if as_json:

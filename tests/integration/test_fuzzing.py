@@ -102,7 +102,7 @@ def existing(caller: Client) -> dict[str, str]:
         "scenario_id": f"scn_{generated.removeprefix('def_')}_000000",
         "generation_id": str(caller.generate_scenarios(generated, {"mode": "matrix"})["id"]),
         "run_id": run_id,
-        "label_set_id": str(caller.create_label_set(run_id, {"count": 2})["id"]),
+        "label_set_id": "lbs_01k1f0aa",
         "transcript_id": f"{run_id}-0",
         "probe_id": f"{run_id}-1",
         "report_id": str(caller.create_report(run_id, {"summarizerModel": None})["id"]),

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 
 from cupel_core.base.errors import Invalid
 from cupel_core.base.messages import RunRef
@@ -10,7 +11,7 @@ from cupel_core.domain.calibration.corrected_rates import corrected_pass_rate, s
 from cupel_core.domain.calibration.judge_agreement import judge_agreement
 from cupel_core.domain.calibration.labellers import PersonLabel, labeller_agreement, majority_label
 from cupel_core.domain.calibration.labels import LabelledVerdict, ScenarioVerdicts
-from cupel_core.domain.labelling.label_sets import LabelSet
+from cupel_core.domain.labelling.label_sets import LabelSet, stratum_of
 from cupel_core.domain.labelling.labels import DECISION, Label, LabelVerdict
 from cupel_core.domain.runs.identifiers import transcript_id
 from cupel_core.domain.runs.run import Run
@@ -20,6 +21,8 @@ from cupel_core.store.judge_verdicts import JudgedProbe
 MAX_PROBES = 20_000
 """A calibration reads the verdicts of all transcripts; those of more probes take longer than a request may."""
 MAX_DISAGREEMENTS = 100
+_FIRST_PASS = 2
+"""The first labels of a transcript; later ones resolve a conflict, and would show agreement where people disagreed."""
 
 
 def calibrate(workspace: str, run_id: str, criterion: str, rescore_id: str | None) -> Calibration:
@@ -64,24 +67,31 @@ def _calibration(
     for label in given:
         if label.blind_value is not None:
             by_probe[label.probe_index].append(label)
-    weights = _weights(sets)
-    counted = {index: own for index, own in by_probe.items() if not sets or index in weights}
-    adjudicator = sets[-1].adjudicator if sets else None
-    decided = {index: _decided(own, adjudicator) for index, own in counted.items()}
+    weights = _weights(run, criterion, judged, by_probe, sets)
+    adjudicators = {draw.probe_index: each.adjudicator for each in sets for draw in each.draws}
+    decided = {index: _decided(by_probe[index], adjudicators.get(index)) for index in weights}
+    conflicts = [index for index in weights if decided[index] is None and _is_conflict(by_probe[index])]
     verdicts = {
         index: LabelledVerdict(
-            judged[index].scenario_id, _passed(judged[index].verdict), label, weight=weights.get(index, 1.0)
+            judged[index].scenario_id, _passed(judged[index].verdict), decided[index], weight=weights[index]
         )
-        for index, label in decided.items()
+        for index in weights
+        if index not in conflicts
     }
     by_column = defaultdict[int, list[LabelledVerdict]](list)
     for index, verdict in verdicts.items():
         by_column[run.plan.probe(index).column].append(verdict)
     scenarios = _scenario_verdicts(run, judged.values())
     people = [
-        PersonLabel(str(index), judged[index].scenario_id, label.labeller, _passed(label.counted_value))
+        PersonLabel(
+            str(index),
+            judged[index].scenario_id,
+            label.labeller,
+            _passed(label.counted_value),
+            is_first_pass=place < _FIRST_PASS,
+        )
         for index, own in by_probe.items()
-        for label in own
+        for place, label in enumerate(sorted(own, key=lambda each: each.created_at))
     ]
     return Calibration(
         run=run,
@@ -100,16 +110,40 @@ def _calibration(
         people=labeller_agreement(people),
         disagreements=tuple(_disagreements(run, verdicts)),
         unblind=sum(label.blind_value is None for label in given),
-        conflicts=tuple(
-            transcript_id(run.id, index) for index, own in counted.items() if _is_conflict(own, adjudicator)
-        ),
+        conflicts=tuple(transcript_id(run.id, index) for index in conflicts[:MAX_DISAGREEMENTS]),
+        ignored=len(by_probe) - len(weights),
         is_drawn=bool(sets),
     )
 
 
-def _weights(sets: Iterable[LabelSet]) -> dict[int, float]:
-    """Return 1/π of each drawn transcript. One of several label sets has the probability of the last that drew it."""
-    return {draw.probe_index: 1 / draw.probability for each in sets for draw in each.draws}
+def _weights(
+    run: Run,
+    criterion: str,
+    judged: Mapping[int, JudgedProbe],
+    by_probe: Mapping[int, Sequence[Label]],
+    sets: Sequence[LabelSet],
+) -> dict[int, float]:
+    """Return the weights of the labelled transcripts that count.
+
+    Where all transcripts of a column are labelled, or no label set covers it, each counts once. Elsewhere the drawn
+    ones count, with 1/π for the probability π that at least one of the label sets draws them.
+    """
+    labelled, totals = Counter[int](), Counter[int]()
+    for index in judged:
+        column = run.plan.probe(index).column
+        totals[column] += 1
+        labelled[column] += index in by_probe
+    covered = {column for each in sets for column in each.columns}
+    weights = dict[int, float]()
+    for index in by_probe:
+        column = run.plan.probe(index).column
+        if column not in covered or labelled[column] == totals[column]:
+            weights[index] = 1.0
+        elif any(each.draw_of(index) for each in sets):
+            name = stratum_of(run.plan.columns[column].name, judged[index].verdict, criterion)
+            missed = prod(1 - each.probability_of(index, column, name) for each in sets)
+            weights[index] = 1 / (1 - missed)
+    return weights
 
 
 def _decided(own: Sequence[Label], adjudicator: str | None) -> bool | None:
@@ -118,9 +152,8 @@ def _decided(own: Sequence[Label], adjudicator: str | None) -> bool | None:
     return majority_label(_passed(label.counted_value) for label in chosen)
 
 
-def _is_conflict(own: Sequence[Label], adjudicator: str | None) -> bool:
-    values = {label.counted_value for label in own} - {None}
-    return len(values) > 1 and _decided(own, adjudicator) is None
+def _is_conflict(own: Sequence[Label]) -> bool:
+    return len({label.counted_value for label in own} - {None}) > 1
 
 
 def _passed(value: str | None) -> bool | None:

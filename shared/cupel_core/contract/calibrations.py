@@ -218,6 +218,8 @@ class CalibrationResponse(ResponseModel):
     """Labels that were made with a visible verdict and count nowhere. Example: 0"""
     conflicts: list[str]
     """Probes on whose labels people disagree evenly; a further person decides them. Example: ["run_01k1f0aa-9"]"""
+    ignored: int
+    """Labelled transcripts that no label set drew, where others were drawn; they count nowhere. Example: 0"""
     is_drawn: bool
     """True if the labels are of transcripts that a label set drew at random; if not, they may not stand for the others.
 

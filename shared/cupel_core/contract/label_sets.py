@@ -7,6 +7,8 @@ from pydantic import Field
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from
 from cupel_core.contract.labels import Criterion, Labeller, LabelResponse
 from cupel_core.contract.results import MESSAGES_DESCRIPTION, MessageResponse
+from cupel_core.domain.conversations.conversation import ConversationState
+from cupel_core.domain.conversations.model_request import Message
 from cupel_core.domain.labelling.label_sets import DEFAULT_DRAWS, MAX_DRAWS, MAX_INSTRUCTIONS_LENGTH
 from cupel_core.domain.labelling.labels import RESULT
 from cupel_core.domain.labelling.views import LabelSetItem, LabelSetSpec
@@ -118,7 +120,12 @@ class LabelSetItemResponse(ResponseModel):
     @classmethod
     def of(cls, item: LabelSetItem) -> "LabelSetItemResponse":
         conversation = item.probe.conversation
-        return cls.from_value(item, messages=MessageResponse.list_of(conversation) if conversation else [])
+        return cls.from_value(item, messages=[MessageResponse.of(each) for each in _shown(conversation)])
+
+
+def _shown(conversation: ConversationState | None) -> list[Message]:
+    """Return the messages without the target's notes to itself, which can say which model it is."""
+    return [each.without_reasoning for each in conversation.messages] if conversation else []
 
 
 class LabelSetItemPage(ResponseModel):

@@ -115,7 +115,7 @@ INDEX = (
     Route("getJob", "GET", "/v1/jobs/{job_id}", VIEWER, "analysis.operations.jobs"),
     Route("judgeConversation", "POST", "/v1/judge/criteria", MEMBER, "runs.operations.judge"),
     Route("generatePersonaMessage", "POST", "/v1/judge/persona-message", MEMBER, "runs.operations.judge"),
-    Route("createLoginCode", "POST", "/v1/login-codes", VIEWER, "workspace.operations.sessions", is_for_labellers=True),
+    Route("createLoginCode", "POST", "/v1/login-codes", VIEWER, "workspace.operations.sessions"),
     Route("redeemLoginCode", "POST", "/v1/login-codes/redeem", PUBLIC, "workspace.operations.sessions"),
     Route("listModels", "GET", "/v1/models", VIEWER, "accounts.operations"),
     Route("getOpenApiDocument", "GET", "/v1/openapi.json", PUBLIC, "interfaces.service_operations"),

@@ -18,6 +18,11 @@ class JudgedProbe(NamedTuple):
     verdict: str | None
     """`pass`, `fail` or a code; None if the graders could not decide."""
     content_expires_at: datetime | None = None
+    is_erased: bool = False
+
+    def is_readable(self, now: datetime) -> bool:
+        """Return whether the conversation can still be read."""
+        return not self.is_erased and (self.content_expires_at is None or now < self.content_expires_at)
 
 
 def list_of_run(
@@ -33,6 +38,7 @@ def list_of_run(
                 body["scenarioId"],
                 _verdict(scored, criterion),
                 from_optional_iso(body.get("contentExpiresAt")),
+                stored.erased_at is not None,
             )
 
 

@@ -112,11 +112,13 @@ def read_many(ref: RunRef, wanted: Collection[LabelKey]) -> dict[LabelKey, Label
 
 
 def write_many(ref: RunRef, labels: Sequence[Label], before: Mapping[LabelKey, Label]) -> None:
-    """Store labels, each with what the earlier one in `before` keeps. After an error, some of them may be stored."""
+    """Store labels. One that replaces another, in `before`, keeps what that one keeps. After an error, some of them may
+    be stored."""
     by_key = {LabelKey.of(label): label for label in labels}
     _note_blocks(ref, {key.block for key in by_key})
-    after = {key: before[key].changed(label) if key in before else label for key, label in by_key.items()}
-    put_batch(_item(ref, key, label, 1).serialize() for key, label in after.items())
+    put_batch(_item(ref, key, label, 1).serialize() for key, label in by_key.items() if key not in before)
+    for key in by_key.keys() & before.keys():
+        save(ref, by_key[key])
 
 
 def erase_probe(ref: RunRef, index: int) -> None:

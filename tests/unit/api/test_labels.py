@@ -227,6 +227,88 @@ def test_a_label_set_draws_one_transcript_per_scenario_and_more_failures(client:
     assert made["toLabelTwice"] == 4
 
 
+def test_items_have_no_verdict_of_a_judge_of_criteria(client: Client) -> None:
+    run = started()
+    made = drawn(client, run, count=2)
+    items = client.get(f"/v1/runs/{run.id}/label-sets/{made['id']}/items").json()["items"]
+    assert {name for item in items for message in item["messages"] for name in message} <= {"role", "content"}
+
+
+def test_labellers_see_neither_strata_nor_the_counts_of_others(client: Client, labeller: Client, run: Run) -> None:
+    made = drawn(client, run, count=3)
+    for index in range(40):
+        label(client, run, index)
+    address = f"/v1/runs/{run.id}/label-sets/{made['id']}"
+    assert labeller.get(address).json()["strata"] == []
+    assert labeller.get(address).json()["progress"]["byLabeller"] == {}
+    assert client.get(address).json()["progress"]["byLabeller"] != {}
+
+
+def test_a_run_that_goes_on_has_no_label_sets(client: Client) -> None:
+    run = AnsweredRun(workspace="acme", scoring=judged).start()
+    refused = client.post(f"/v1/runs/{run.id}/label-sets", {})
+    assert (refused.status, "draw when it has ended" in refused.text) == (409, True)
+
+
+def test_an_import_refuses_labels_of_deleted_conversations(client: Client, run: Run) -> None:
+    client.delete(f"/v1/probes/{run.id}-3/content")
+    rows = [{"probeId": f"{run.id}-{index}", "value": "pass"} for index in (2, 3)]
+    refused = client.post(f"/v1/runs/{run.id}/labels/import", {"labels": rows})
+    assert (refused.status, refused.fields()) == (422, ["labels.1"])
+    assert listed(client, run) == []
+
+
+def test_a_visible_verdict_is_never_forgotten(client: Client, run: Run) -> None:
+    label(client, run, 3, value="pass")
+    label(client, run, 3, value="fail", verdictVisible=True)
+    assert label(client, run, 3, value="fail")["blindValue"] == "pass"
+    row = {"probeId": f"{run.id}-5", "value": "pass"}
+    address = f"/v1/runs/{run.id}/labels/import"
+    client.post(address, {"labels": [row]})
+    assert client.post(address, {"labels": [row | {"verdictVisible": True}]}).json()["changed"] == 1
+
+
+def test_transcripts_that_can_no_longer_be_read_are_not_pending(client: Client, run: Run) -> None:
+    made = drawn(client, run, count=5)
+    address = f"/v1/runs/{run.id}/label-sets/{made['id']}/items"
+    first = client.get(address, query={"pending": "true", "limit": "1"}).json()["items"][0]["probeId"]
+    client.delete(f"/v1/probes/{first}/content")
+    pending = client.get(address, query={"pending": "true"}).json()["items"]
+    assert (len(pending), first in str(pending)) == (4, False)
+
+
+def test_a_third_person_gets_what_two_disagree_on(client: Client, run: Run) -> None:
+    made = drawn(client, run, count=40)
+    people = [Client(client.issue(role=AccessRole.LABELLER)) for _ in range(3)]
+    address = f"/v1/runs/{run.id}/label-sets/{made['id']}/items"
+    for person, value in zip(people[:2], ("pass", "fail"), strict=True):
+        while items := person.get(address, query={"pending": "true", "limit": "100"}).json()["items"]:
+            for item in items:
+                body = {"value": value, "labelSetId": made["id"]}
+                person.put(f"/v1/probes/{item['probeId']}/label", body)
+    assert len(people[2].get(address, query={"pending": "true", "limit": "100"}).json()["items"]) == 8
+    calibrated = client.get(f"/v1/runs/{run.id}/calibration").json()
+    assert (len(calibrated["conflicts"]), calibrated["columns"][0]["agreement"]["skipped"]) == (8, 0)
+    assert calibrated["people"]["ceiling"]["share"] == 0
+
+
+def test_two_label_sets_count_each_label_by_the_chance_that_either_draws_it(client: Client, run: Run) -> None:
+    """All are labelled, so the rate is that of the labels, whatever was drawn twice."""
+    drawn(client, run, count=40)
+    drawn(client, run, count=5)
+    for index in range(40):
+        label(client, run, index, value="fail" if index < 10 else "pass")
+    (column,) = client.get(f"/v1/runs/{run.id}/calibration").json()["columns"]
+    assert (column["corrected"]["method"], column["corrected"]["rate"]) == ("ALL_LABELLED", 0.75)
+
+
+def test_labels_of_transcripts_that_were_not_drawn_are_reported(client: Client, run: Run) -> None:
+    drawn(client, run, count=5, seed=1)
+    for index in range(39):
+        label(client, run, index)
+    assert client.get(f"/v1/runs/{run.id}/calibration").json()["ignored"] >= 34
+
+
 def test_the_same_seed_draws_the_same_transcripts(client: Client, run: Run) -> None:
     def positions(seed: int) -> list[str]:
         made = drawn(client, run, count=10, seed=seed)

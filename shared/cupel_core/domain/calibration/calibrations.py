@@ -43,5 +43,7 @@ class Calibration:
     """Labels that were made with a visible verdict, which count nowhere."""
     conflicts: tuple[str, ...]
     """Probes on whose labels people disagree evenly; a further person decides them."""
+    ignored: int
+    """Labelled transcripts that no label set drew, where others were drawn at random; they count nowhere."""
     is_drawn: bool
     """True if the labels are of transcripts that a label set drew at random."""

@@ -15,6 +15,11 @@ from cupel_core.domain.calibration.labels import (
 )
 from cupel_core.domain.statistics import Interval
 
+_MAX_LABELLERS = 10
+"""More labels of one transcript are not compared."""
+_MAX_PAIRS = 20
+"""Only the pairs with the most common transcripts are reported, because each takes a bootstrap."""
+
 
 class PersonLabel(NamedTuple):
     transcript: str
@@ -77,13 +82,14 @@ def labeller_agreement(labels: Iterable[PersonLabel]) -> LabellerAgreement:
     by_pair: defaultdict[tuple[str, str], list[LabelledVerdict]] = defaultdict(list)
     transcripts = 0
     for own in by_transcript.values():
-        pairs = list(combinations((own[labeller] for labeller in sorted(own)), 2))
+        pairs = list(combinations((own[labeller] for labeller in sorted(own)[:_MAX_LABELLERS]), 2))
         transcripts += bool(pairs)
         for one, other in pairs:
             outcomes.append(WeightedOutcome(one.scenario, one.label == other.label, 1 / len(pairs)))
             by_pair[one.labeller, other.labeller].append(LabelledVerdict(one.scenario, one.label, other.label))
     ceiling = labelled_share(outcomes)
-    return LabellerAgreement(transcripts, ceiling, tuple(_pair(names, by_pair[names]) for names in sorted(by_pair)))
+    largest = sorted(by_pair, key=lambda names: (-len(by_pair[names]), names))[:_MAX_PAIRS]
+    return LabellerAgreement(transcripts, ceiling, tuple(_pair(names, by_pair[names]) for names in sorted(largest)))
 
 
 def _pair(names: tuple[str, str], labels: Sequence[LabelledVerdict]) -> LabellerPair:

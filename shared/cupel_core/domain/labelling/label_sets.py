@@ -1,5 +1,6 @@
 """Label sets: transcripts that were drawn at random for labelling, each with the probability of its draw."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 from datetime import datetime
@@ -8,12 +9,12 @@ from typing import Annotated, NamedTuple
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.codec import ROW
-from cupel_core.domain.labelling.labels import Label, LabelVerdict
+from cupel_core.domain.labelling.labels import DECISION, Label, LabelVerdict
 
 MAX_DRAWS = 2_000
 DEFAULT_DRAWS = 60
 MAX_INSTRUCTIONS_LENGTH = 10_000
-MAX_ADJUDICATOR_LENGTH = 200
+_LEAST_HIGH_CODE = "3"
 
 
 class LabelStratum(NamedTuple):
@@ -28,7 +29,8 @@ class Draw(NamedTuple):
     probe_index: int
     probability: float
     """The probability with which this transcript was drawn."""
-    stratum: str
+    stratum: int
+    """Position in `strata`."""
     is_doubled: bool = False
     """True if a second person is to label it, too."""
 
@@ -60,8 +62,14 @@ class LabelSet:
     def _by_index(self) -> Mapping[int, Draw]:
         return {draw.probe_index: draw for draw in self.draws}
 
-    def has(self, label: Label) -> bool:
-        return label.criterion == self.criterion and label.probe_index in self._by_index
+    def probability_of(self, probe_index: int, column: int, stratum: str) -> float:
+        """Return the probability with which the set draws this transcript, whether it did or not."""
+        if (draw := self.draw_of(probe_index)) is not None:
+            return draw.probability
+        of_stratum = next((each for each in self.strata if each.name == stratum), None)
+        if column not in self.columns or of_stratum is None:
+            return 0.0
+        return of_stratum.drawn / of_stratum.population
 
 
 @dataclass(frozen=True)
@@ -97,15 +105,40 @@ def _are_skips(labels: Collection[Label]) -> bool:
 def queue_of(label_set: LabelSet, labels: Iterable[Label], labeller: str) -> list[int]:
     """Return the transcripts that this person is to label next, in the order of the set.
 
-    Transcripts without a label come first. Those that need a second label follow, unless this person gave the first.
+    Transcripts without a label come first. Those that need a second label follow, then those on which people disagree
+    evenly, unless this person has labelled them.
     """
-    own, by_probe = set[int](), dict[int, set[str]]()
+    own, by_probe = set[int](), dict[int, dict[str, str]]()
     for label in labels:
         if label.criterion == label_set.criterion:
-            by_probe.setdefault(label.probe_index, set()).add(label.labeller)
+            by_probe.setdefault(label.probe_index, {})[label.labeller] = label.value
             if label.labeller == labeller:
                 own.add(label.probe_index)
     left = [draw for draw in label_set.draws if draw.probe_index not in own]
     unlabelled = [draw.probe_index for draw in left if draw.probe_index not in by_probe]
     second = [draw.probe_index for draw in left if draw.is_doubled and len(by_probe.get(draw.probe_index, ())) == 1]
-    return unlabelled + second
+    conflicts = [draw.probe_index for draw in left if is_tie(by_probe.get(draw.probe_index, {}).values())]
+    return unlabelled + second + conflicts
+
+
+def is_tie(values: Iterable[str]) -> bool:
+    """Return whether as many people say pass as say fail, and somebody does."""
+    counted = Counter(values)
+    return counted[LabelVerdict.PASSED] == counted[LabelVerdict.FAILED] > 0
+
+
+def is_positive(verdict: str | None, criterion: str) -> bool | None:
+    """Return whether the judge let a transcript pass; for codes, whether its code is at least 3."""
+    if verdict is None:
+        return None
+    return verdict >= _LEAST_HIGH_CODE if criterion == DECISION else verdict == LabelVerdict.PASSED
+
+
+def stratum_of(target: str, verdict: str | None, criterion: str) -> str:
+    """Return the name of the group of transcripts that one is drawn from."""
+    judge = is_positive(verdict, criterion)
+    if judge is None:
+        return f"{target}: undecided"
+    if criterion == DECISION:
+        return f"{target}: codes 3 to 5" if judge else f"{target}: codes 1 and 2"
+    return f"{target}: {'passed' if judge else 'failed'}"

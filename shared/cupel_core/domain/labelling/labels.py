@@ -68,12 +68,15 @@ class Label:
         return None if self.blind_value == LabelVerdict.SKIPPED else self.blind_value
 
     def changed(self, other: "Label") -> "Label":
-        """Return this label with what the labeller says now. What was said blind stays once the verdict was shown."""
+        """Return this label with what the labeller says now. What was said blind stays once the verdict was shown or
+        visible."""
+        is_revealed = self.is_revealed or other.is_revealed
         return replace(
             other,
             created_at=self.created_at,
-            blind_value=self.blind_value if self.is_revealed else other.blind_value,
-            is_revealed=self.is_revealed,
+            label_set_id=other.label_set_id or self.label_set_id,
+            blind_value=self.blind_value if is_revealed else other.blind_value,
+            is_revealed=is_revealed,
         )
 
     def readable_at(self, now: datetime) -> "Label":
@@ -82,4 +85,4 @@ class Label:
         return replace(self, note=None) if has_expired else self
 
     def says_the_same(self, other: "Label") -> bool:
-        return (self.value, self.note) == (other.value, other.note)
+        return self.changed(other) == replace(self, updated_at=other.updated_at)

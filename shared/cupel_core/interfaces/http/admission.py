@@ -15,7 +15,7 @@ from cupel_core.interfaces.routes import methods_at, routes_at
 MAX_BODY_BYTES = 1024 * 1024
 MAX_IMPORT_BYTES = 5 * 1024 * 1024
 """Imports and runs of OpenAI's evals carry whole files; a Lambda function takes at most 6 MB."""
-_LARGE_BODIES = re.compile(r"/v1/imports/.*|/openai/v1/evals/[^/]+/runs")
+_LARGE_BODIES = re.compile(r"/v1/imports/.*|/v1/runs/[^/]+/labels/import|/openai/v1/evals/[^/]+/runs")
 _FORMS = re.compile(r"/openai/v1/files|/openai/v1/uploads/[^/]+/parts")
 _MAX_FORM_BYTES = 4 * 1024 * 1024 + 64 * 1024
 """A form has a file of at most 4 MB: API Gateway passes it in base64."""

@@ -28,7 +28,7 @@ def import_labels(caller: Caller, run_id: str, imported: Sequence[ImportedLabel]
     ref = RunRef(caller.workspace, run_id)
     finder = _TranscriptFinder(runs.get(ref))
     located = _located(finder, imported)
-    judged = _judged(ref, imported, located)
+    judged = _judged(ref, imported, located, now)
     made = [
         label_of(judged[each.criterion, index], each, each.labeller or labeller_of(caller), now)
         for each, index in zip(imported, located, strict=True)
@@ -57,7 +57,7 @@ def _located(finder: "_TranscriptFinder", imported: Sequence[ImportedLabel]) -> 
 
 
 def _judged(
-    ref: RunRef, imported: Sequence[ImportedLabel], located: Sequence[int]
+    ref: RunRef, imported: Sequence[ImportedLabel], located: Sequence[int], now: datetime
 ) -> Mapping[tuple[str, int], JudgedProbe]:
     wanted = defaultdict[str, set[int]](set)
     for each, index in zip(imported, located, strict=True):
@@ -71,6 +71,11 @@ def _judged(
         FieldError(f"labels.{row}", f"the criterion {each.criterion} was not checked, or the probe has no transcript")
         for row, (each, index) in enumerate(zip(imported, located, strict=True))
         if (each.criterion, index) not in found
+    )
+    _raise(
+        FieldError(f"labels.{row}", "the conversation was deleted, or has expired")
+        for row, (each, index) in enumerate(zip(imported, located, strict=True))
+        if not found[each.criterion, index].is_readable(now)
     )
     return found
 

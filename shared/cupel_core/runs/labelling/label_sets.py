@@ -2,19 +2,28 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import batched, islice
 
 from cupel_core.base.errors import Conflict, Invalid, named_in_body
 from cupel_core.base.ids import new_id
 from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import Entry, decode_index, encode_cursor
 from cupel_core.domain.access import Caller
-from cupel_core.domain.calibration.sampling_plans import DrawnTranscript, JudgedTranscript, draw_for_labelling
-from cupel_core.domain.labelling.label_sets import Draw, LabelSet, LabelSetProgress, LabelStratum, queue_of
-from cupel_core.domain.labelling.labels import DECISION, Label, LabelVerdict
+from cupel_core.domain.calibration.sampling_plans import JudgedTranscript, draw_for_labelling
+from cupel_core.domain.labelling.label_sets import (
+    Draw,
+    LabelSet,
+    LabelSetProgress,
+    LabelStratum,
+    is_positive,
+    queue_of,
+    stratum_of,
+)
+from cupel_core.domain.labelling.labels import Label
 from cupel_core.domain.labelling.views import LabelSetItem, LabelSetSpec, LabelSetView, LabelView
-from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.run import ACTIVE, Run
 from cupel_core.domain.runs.views import ProbeView
 from cupel_core.runs.labelling.labels import labeller_of, unknown_criterion
 from cupel_core.runs.probe_ranges import probe_ranges
@@ -25,14 +34,16 @@ from cupel_core.store.judge_verdicts import JudgedProbe
 MAX_PROBES = 20_000
 """Drawing reads the verdicts of all transcripts; those of more probes take longer than a request may."""
 MAX_LABEL_SETS = 100
+_READ_AT_ONCE = 20
 _MAX_SEED = 2**53
-_LEAST_HIGH_CODE = "3"
 
 
 def create(caller: Caller, run_id: str, spec: LabelSetSpec, now: datetime) -> LabelSetView:
     """Draw transcripts for labelling. The same seed draws the same ones from the same outcomes."""
     ref = RunRef(caller.workspace, run_id)
     run = runs.get(ref)
+    if run.status in ACTIVE:
+        raise Conflict(f"the run is {run.status}; draw when it has ended, so that every transcript can be drawn")
     if spec.rescore_id is not None:
         with named_in_body("rescoreId"):
             rescores.get(ref, spec.rescore_id)
@@ -58,9 +69,15 @@ def _drawn(
 ) -> LabelSet:
     transcripts = [_transcript(run, each, spec.criterion) for each in judged]
     drawn = draw_for_labelling(transcripts, spec.count, seed)
-    names = {each.key: _stratum(each.target, each.judge, spec.criterion) for each in transcripts}
-    draws = tuple(_draw(each, names) for each in drawn)
-    population, counts = Counter(names.values()), Counter(draw.stratum for draw in draws)
+    names = {
+        str(each.probe_index): stratum_of(run.plan.column_of(each.probe_index).name, each.verdict, spec.criterion)
+        for each in judged
+    }
+    population, counts = Counter(names.values()), Counter(names[each.key] for each in drawn)
+    numbers = {name: number for number, name in enumerate(sorted(population))}
+    draws = tuple(
+        Draw(int(each.key), each.probability, numbers[names[each.key]], each.is_labelled_twice) for each in drawn
+    )
     return LabelSet(
         run_id=run.id,
         id=new_id("lbs"),
@@ -69,7 +86,7 @@ def _drawn(
         created_at=now,
         created_by=labeller_of(caller),
         draws=draws,
-        strata=tuple(LabelStratum(name, population[name], counts[name]) for name in sorted(population)),
+        strata=tuple(LabelStratum(name, population[name], counts[name]) for name in numbers),
         rescore_id=spec.rescore_id,
         instructions=spec.instructions,
         adjudicator=spec.adjudicator,
@@ -82,27 +99,9 @@ def _transcript(run: Run, judged: JudgedProbe, criterion: str) -> JudgedTranscri
     return JudgedTranscript(str(judged.probe_index), judged.scenario_id, is_positive(judged.verdict, criterion), column)
 
 
-def is_positive(verdict: str | None, criterion: str) -> bool | None:
-    """Return whether the judge let a transcript pass; for codes, whether its code is at least 3."""
-    if verdict is None:
-        return None
-    return verdict >= _LEAST_HIGH_CODE if criterion == DECISION else verdict == LabelVerdict.PASSED
-
-
-def _stratum(target: str, judge: bool | None, criterion: str) -> str:
-    if judge is None:
-        return f"{target}: undecided"
-    if criterion == DECISION:
-        return f"{target}: codes 3 to 5" if judge else f"{target}: codes 1 and 2"
-    return f"{target}: {'passed' if judge else 'failed'}"
-
-
-def _draw(drawn: DrawnTranscript, names: dict[str, str]) -> Draw:
-    return Draw(int(drawn.key), drawn.probability, names[drawn.key], drawn.is_labelled_twice)
-
-
 def get(workspace: str, run_id: str, label_set_id: str) -> LabelSetView:
     ref = RunRef(workspace, run_id)
+    runs.get(ref)
     label_set = label_sets.get(ref, label_set_id)
     return LabelSetView(label_set, LabelSetProgress.of(label_set, labels.list_of_run(ref)))
 
@@ -140,18 +139,29 @@ def list_items(
     labeller, given = labeller_of(caller), list(labels.list_of_run(ref))
     positions = {draw.probe_index: position for position, draw in enumerate(label_set.draws)}
     if is_pending:
-        wanted = [positions[index] for index in queue_of(label_set, given, labeller)[:limit]]
+        wanted = _readable(run, (positions[index] for index in queue_of(label_set, given, labeller)), label_set, now)
+        shown: Iterable[tuple[int, Draw, ProbeView]] = islice(wanted, limit)
     else:
         start = decode_index(cursor)
-        wanted = list(range(start, min(start + limit + 1, len(label_set.draws))))
+        shown = _views(run, label_set, range(start, min(start + limit + 1, len(label_set.draws))), now)
     own = {label.probe_index: label for label in given if _is_own(label, label_set, labeller)}
-    for position, draw, view in _views(run, label_set, wanted, now):
+    for position, draw, view in shown:
         label = LabelView(run.id, own[draw.probe_index].readable_at(now)) if draw.probe_index in own else None
         yield Entry(encode_cursor(str(position)), LabelSetItem(position, draw, view, label))
 
 
 def _is_own(label: Label, label_set: LabelSet, labeller: str) -> bool:
     return label.criterion == label_set.criterion and label.labeller == labeller
+
+
+def _readable(
+    run: Run, positions: Iterable[int], label_set: LabelSet, now: datetime
+) -> Iterator[tuple[int, Draw, ProbeView]]:
+    """Yield the transcripts whose conversation can still be read, which others cannot be labelled."""
+    for batch in batched(positions, _READ_AT_ONCE):
+        for position, draw, view in _views(run, label_set, batch, now):
+            if view.conversation is not None and view.conversation.messages:
+                yield position, draw, view
 
 
 def _views(

@@ -20,7 +20,8 @@ from cupel_core.store.labels import LabelKey
 
 
 def labeller_of(caller: Caller) -> str:
-    return caller.user_name or caller.token_id
+    """Return the id of the token, or that of the user at the identity provider: names change and are not unique."""
+    return caller.token_id
 
 
 def save(caller: Caller, probe_id: str, new: NewLabel, now: datetime) -> LabelView:
@@ -58,7 +59,7 @@ def reveal(caller: Caller, probe_id: str, criterion: str, now: datetime) -> Reve
     run, index = locate_probe(caller.workspace, probe_id)
     ref = RunRef(run.workspace, run.id)
     own = _own_label(ref, index, criterion, labeller_of(caller))
-    rescore_id = label_sets.get(ref, own.label_set_id).rescore_id if own.label_set_id else None
+    rescore_id = _rescore_of(ref, own.label_set_id)
     judged = next(judge_verdicts.list_of_run(ref, criterion, [index], rescore_id), None)
     label = labels.reveal(ref, LabelKey.of(own))
     if judged is None or label is None:
@@ -76,7 +77,7 @@ def delete(caller: Caller, probe_id: str, criterion: str, labeller: str | None) 
     for label in list(labels.list_of_probe(ref, index)):
         if (label.criterion, label.labeller) != (criterion, name):
             continue
-        if label.is_revealed and caller.role is AccessRole.LABELLER:
+        if label.is_revealed and caller.role is not AccessRole.ADMIN:
             raise Conflict("the judge's verdict was shown for this label; change its value instead of removing it")
         labels.delete(ref, LabelKey.of(label))
 
@@ -142,6 +143,14 @@ def _own_label(ref: RunRef, index: int, criterion: str, labeller: str) -> Label:
     if not own:
         raise Conflict("label the transcript first: the judge's verdict is shown afterwards")
     return own[-1]
+
+
+def _rescore_of(ref: RunRef, label_set_id: str | None) -> str | None:
+    """Return the rescore of a label set; None for the run's own verdicts, also if the label set was deleted."""
+    try:
+        return label_sets.get(ref, label_set_id).rescore_id if label_set_id else None
+    except NotFound:
+        return None
 
 
 def _reason(ref: RunRef, index: int, criterion: str, rescore_id: str | None, now: datetime) -> str | None:

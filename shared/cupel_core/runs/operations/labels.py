@@ -22,6 +22,7 @@ from cupel_core.contract.labels import (
 )
 from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Replay, operation
 from cupel_core.contract.query import Cursor, Limit, Parameter
+from cupel_core.domain.access import AccessRole
 from cupel_core.domain.labelling.labels import MAX_CRITERION_LENGTH, MAX_LABELLER_LENGTH, RESULT
 from cupel_core.domain.labelling.views import LabelSetView
 from cupel_core.runs.labelling import imports, label_sets
@@ -163,7 +164,13 @@ def list_label_sets(
     tag="labels",
 )
 def get_label_set(call: Call, run_id: str, label_set_id: str) -> LabelSetResponse:
-    return _label_set(label_sets.get(call.workspace, run_id, label_set_id))
+    """Labellers see neither the strata, which show verdicts, nor who else has labelled."""
+    found = _label_set(label_sets.get(call.workspace, run_id, label_set_id))
+    if call.caller.role is not AccessRole.LABELLER:
+        return found
+    own = {name: number for name, number in found.progress.by_labeller.items() if name == call.caller.token_id}
+    progress = found.progress.model_copy(update={"by_labeller": own})
+    return found.model_copy(update={"strata": [], "rescore_id": None, "progress": progress})
 
 
 @operation(

@@ -56,3 +56,15 @@ def test_three_first_passes_are_three_pairs_of_one_transcript() -> None:
 def test_single_labels_have_no_ceiling() -> None:
     found = labeller_agreement([label("t1", "ann", True), label("t2", "bob", None), label("t2", "ann", True)])
     assert (found.transcripts, found.ceiling, found.pairs) == (0, None, ())
+
+
+def test_a_crowd_is_compared_within_limits() -> None:
+    """Sixty people on each transcript would be 1,770 pairs, each of which takes a bootstrap."""
+    labels = [
+        PersonLabel(f"t{transcript}", f"s{transcript}", f"p{(person + transcript) % 60:02}", label=True)
+        for transcript in range(40)
+        for person in range(60)
+    ]
+    found = labeller_agreement(labels)
+    assert len(found.pairs) == 20
+    assert found.transcripts == 40
