@@ -522,7 +522,7 @@ class OperationMethods(Transport):
         """List the labels of a run."""
         return self._pages(f"/runs/{segment(run_id)}/labels", criterion=criterion, labeller=labeller)
 
-    def import_labels(self, run_id: str, labels: Json) -> Json:
+    def add_labels(self, run_id: str, labels: Json) -> Json:
         """Import up to 2,500 labels.
 
         All labels are checked before the first is stored. Importing them again changes nothing.

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.table import Table
 
+from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson, RunId
 from cupel.errors import ApiProblem, UsageError
 from cupel.json_types import Json, without_none
@@ -72,21 +74,25 @@ def sample(
     )
     with session.connect() as client:
         made = client.create_label_set(run_id, body)
-    _print_sets(session, [made], as_json=as_json, whole=made)
+    if as_json:
+        session.print_json(made)
+    else:
+        session.out.print(_sets_table([made]))
 
 
 @app.command()
-def sets(ctx: typer.Context, run_id: RunId, as_json: AsJson = False) -> None:
+def sets(ctx: typer.Context, run_id: RunId, limit: Limit = DEFAULT_LIMIT, as_json: AsJson = False) -> None:
     """List the label sets of a run with their progress."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        listed = list(client.list_label_sets(run_id))
-    _print_sets(session, listed, as_json=as_json, whole=listed)
+        print_list(session, client.list_label_sets(run_id), limit, _sets_table, as_json=as_json)
 
 
 @app.command("delete-set")
 def delete_set(
-    ctx: typer.Context, run_id: RunId, label_set: Annotated[str, typer.Argument(help="The id of a label set.")]
+    ctx: typer.Context,
+    run_id: RunId,
+    label_set: Annotated[str, typer.Argument(metavar="LABEL_SET", help="The id of a label set.")],
 ) -> None:
     """Delete a label set. Its labels stay."""
     session = ctx.ensure_object(Session)
@@ -101,20 +107,14 @@ def list_labels(
     run_id: RunId,
     criterion: Annotated[str | None, typer.Option(help="List only labels of this criterion.")] = None,
     labeller: Annotated[str | None, typer.Option(help="List only labels of this person.")] = None,
+    limit: Limit = DEFAULT_LIMIT,
     as_json: AsJson = False,
 ) -> None:
     """List the labels of a run."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        listed = list(client.list_labels(run_id, **without_none(criterion=criterion, labeller=labeller)))
-    if as_json:
-        session.print_json(listed)
-        return
-    rows = table("probe", "criterion", "label", "labeller", "blind", "note", texts=["note"])
-    for each in listed:
-        cells = [each["probeId"], each["criterion"], each["value"], each["labeller"]]
-        rows.add_row(*map(escape, (*cells, each["blindValue"] or NO_VALUE, each["note"] or "")))
-    session.out.print(rows)
+        listed = client.list_labels(run_id, criterion=criterion, labeller=labeller)
+        print_list(session, listed, limit, _labels_table, as_json=as_json)
 
 
 @app.command("set")
@@ -183,7 +183,7 @@ def import_labels(
     with session.connect() as client:
         for number, part in enumerate(batched(labels, _LABELS_PER_REQUEST)):
             try:
-                imported = client.import_labels(run_id, {"criterion": criterion, "labels": list(part)})
+                imported = client.add_labels(run_id, {"criterion": criterion, "labels": list(part)})
             except ApiProblem as problem:
                 raise UsageError(_named_rows(file, problem, number * _LABELS_PER_REQUEST)) from problem
             counts = {name: counts[name] + imported[name] for name in counts}
@@ -273,13 +273,18 @@ def _named_rows(file: Path, problem: ApiProblem, first: int) -> str:
     return f"{file}: " + "; ".join(lines or [str(problem)])
 
 
-def _print_sets(session: Session, listed: list[Json], *, as_json: bool, whole: object) -> None:
-    if as_json:
-        session.print_json(whole)
-        return
+def _sets_table(listed: list[Json]) -> Table:
     rows = table("label set", "criterion", "transcripts", "twice", "labelled", "skipped", right=["transcripts"])
     for each in listed:
         progress = each["progress"]
         numbers = (each["count"], each["toLabelTwice"], progress["labelled"], progress["skipped"])
         rows.add_row(escape(each["id"]), escape(each["criterion"]), *map(str, numbers))
-    session.out.print(rows)
+    return rows
+
+
+def _labels_table(listed: list[Json]) -> Table:
+    rows = table("probe", "criterion", "label", "labeller", "blind", "note", texts=["note"])
+    for each in listed:
+        cells = [each["probeId"], each["criterion"], each["value"], each["labeller"]]
+        rows.add_row(*map(escape, (*cells, each["blindValue"] or NO_VALUE, each["note"] or "")))
+    return rows

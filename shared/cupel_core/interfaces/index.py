@@ -178,7 +178,7 @@ INDEX = (
     Route("getLabelSet", "GET", "/v1/runs/{run_id}/label-sets/{label_set_id}", VIEWER, "runs.operations.labels", is_for_labellers=True),
     Route("listLabelSetItems", "GET", "/v1/runs/{run_id}/label-sets/{label_set_id}/items", VIEWER, "runs.operations.labels", is_for_labellers=True),
     Route("listLabels", "GET", "/v1/runs/{run_id}/labels", VIEWER, "runs.operations.labels"),
-    Route("importLabels", "POST", "/v1/runs/{run_id}/labels/import", MEMBER, "runs.operations.labels"),
+    Route("addLabels", "POST", "/v1/runs/{run_id}/labels/import", MEMBER, "runs.operations.labels"),
     Route("pauseRun", "POST", "/v1/runs/{run_id}/pause", MEMBER, "runs.operations.control"),
     Route("getProbeColumns", "GET", "/v1/runs/{run_id}/probe-columns", VIEWER, "analysis.operations.run_tables"),
     Route("listProbeExcerpts", "GET", "/v1/runs/{run_id}/probe-excerpts", VIEWER, "analysis.operations.run_tables"),

@@ -104,7 +104,7 @@ def test_a_command_shows_a_row_per_group_and_target(run: Run, name: str) -> None
     assert lines[0][:3] == ["language", "target", "scenarios"]
     assert lines[3][:7] == ["fr", "sim/steady", "6", "6", "0", "6", "0.0%"]
     assert lines[5][:2] == ["–", "sim/steady"]
-    assert "–: cases without a value of language" in shown
+    assert "–: conversations without a value of language" in shown
 
 
 def test_a_command_names_what_can_be_grouped_by(run: Run) -> None:

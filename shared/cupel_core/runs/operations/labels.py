@@ -119,7 +119,7 @@ def list_labels(
     tag="labels",
     is_repeatable=True,
 )
-def import_labels(call: Call, run_id: str, body: ImportLabels) -> LabelImportResponse:
+def add_labels(call: Call, run_id: str, body: ImportLabels) -> LabelImportResponse:
     """All labels are checked before the first is stored. Importing them again changes nothing."""
     counts = imports.import_labels(call.caller, run_id, body.imported(), call.now)
     return LabelImportResponse.from_value(counts)
