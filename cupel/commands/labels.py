@@ -92,7 +92,7 @@ def sets(ctx: typer.Context, run_id: RunId, limit: Limit = DEFAULT_LIMIT, as_jso
 def delete_set(
     ctx: typer.Context,
     run_id: RunId,
-    label_set: Annotated[str, typer.Argument(metavar="LABEL_SET", help="The id of a label set.")],
+    label_set: Annotated[str, typer.Argument(metavar="ID", help="The id of a label set.")],
 ) -> None:
     """Delete a label set. Its labels stay."""
     session = ctx.ensure_object(Session)

@@ -79,7 +79,7 @@ class ImportLabel(GivenLabel):
         return self
 
 
-class ImportLabels(RequestModel):
+class AddLabels(RequestModel):
     model_config = example({"criterion": "result", "labels": [{"probeId": "run_01k1f0aa-7", "value": "fail"}]})
 
     labels: Annotated[list[ImportLabel], Field(min_length=1, max_length=MAX_LABELS_PER_IMPORT)]

@@ -12,7 +12,7 @@ from cupel_core.contract.label_sets import (
 )
 from cupel_core.contract.labels import (
     MAX_LABELS_PER_IMPORT,
-    ImportLabels,
+    AddLabels,
     LabelImportResponse,
     LabelPage,
     LabelResponse,
@@ -119,7 +119,7 @@ def list_labels(
     tag="labels",
     is_repeatable=True,
 )
-def add_labels(call: Call, run_id: str, body: ImportLabels) -> LabelImportResponse:
+def add_labels(call: Call, run_id: str, body: AddLabels) -> LabelImportResponse:
     """All labels are checked before the first is stored. Importing them again changes nothing."""
     counts = imports.import_labels(call.caller, run_id, body.imported(), call.now)
     return LabelImportResponse.from_value(counts)
