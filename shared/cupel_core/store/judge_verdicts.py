@@ -47,9 +47,8 @@ def criteria_of(ref: RunRef, indexes: Iterable[int], rescore_id: str | None = No
     names = dict[str, None]()
     for _, scored in _list_scored(ref, indexes, rescore_id):
         names |= dict.fromkeys(scored.get("checks") or ())
-        if scored.get("code") in CODES:
-            names[DECISION] = None
-    return [*names, RESULT] if names else []
+        names |= {each: None for each in (DECISION, RESULT) if _is_checked(scored, each)}
+    return list(names)
 
 
 def _list_scored(

@@ -8,10 +8,12 @@ from cupel_core.domain.access import AccessRole
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.transcripts import Summary
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
 from tests.answered_runs import AnsweredRun
+from tests.started_runs import NOW
 from tests.unit.api.client import Client
 
 
@@ -406,3 +408,11 @@ def test_a_wrong_label_set_is_refused_with_its_field(
 ) -> None:
     refused = client.post(f"/v1/runs/{run.id}/label-sets", fields)
     assert (refused.status, refused.fields()) == (422, [field])
+
+
+def test_only_criteria_that_were_checked_are_offered(client: Client) -> None:
+    summary = Summary("4", "Grants the refund.", NOW)
+    run = started(scoring=lambda _: build_scoring(None, None, ()), summary=summary)
+    refused = client.post(f"/v1/runs/{run.id}/label-sets", {})
+    assert refused.json()["detail"] == "criterion: must be one of decision"
+    assert drawn(client, run, criterion="decision", count=3)["count"] == 3
