@@ -43,7 +43,7 @@ MODELS = ("custom/bench-a", "custom/bench-b")
 PARALLEL, WORKERS, MEMORY_MB = 50, 2, 352
 SPREAD = 1 / 3
 PRICE_PER_MILLION = (1.0, 10.0)
-"""In USD, for input and output tokens, where a budget limits the run."""
+"""The prices in USD of input and output tokens, if a budget limits the run."""
 _WORKSPACE = "bench"
 _REGION = "us-east-1"
 _INVOCATION_SECONDS = 300.0

@@ -16,6 +16,8 @@ from pydantic import BaseModel
 from cupel_core.contract.chats import CreateChat
 from cupel_core.contract.evals import CreateEval, UpdateSettings
 from cupel_core.contract.experiments import ExperimentFields
+from cupel_core.contract.label_sets import CreateLabelSet
+from cupel_core.contract.labels import SaveLabel
 from cupel_core.contract.parameters import ModelParametersInput, ResponseFormatInput, TargetInput, ToolInput
 from cupel_core.contract.providers import UpdateProvider
 from cupel_core.contract.run_labels import UpdateRun
@@ -30,7 +32,17 @@ from cupel_core.contract.schedules import CreateSchedule
 from cupel_core.contract.workspace_budgets import UpdateBudgets
 
 FILE = Path(__file__).parents[1] / "cupel/request_fields.json"
-MODELS = (CreateRun, RerunRun, CreateEvalRun, CreateScaleRun, ExperimentFields, UpdateRun, UpdateSettings)
+MODELS = (
+    CreateRun,
+    RerunRun,
+    CreateEvalRun,
+    CreateScaleRun,
+    ExperimentFields,
+    UpdateRun,
+    UpdateSettings,
+    CreateLabelSet,
+    SaveLabel,
+)
 PAGE_FILE = Path(__file__).parents[1] / "web/src/api/limits.ts"
 PAGE_MODELS = (
     *(CreateRun, CreateEvalRun, ExpandRun, CreateScaleRun, AnswerFormatInput, JudgedEvaluatorInput),

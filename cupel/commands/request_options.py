@@ -134,6 +134,12 @@ _OPTIONS = {
     "ExperimentFields.baselineRunId": FieldOption("--baseline", metavar="RUN"),
     "ExperimentFields.controlledVariables": FieldOption("--controlled-variable"),
     "ExperimentFields.tags": _TAGS._replace(help="Tag of the experiment; repeatable."),
+    "CreateLabelSet.count": FieldOption("--count -n"),
+    "CreateLabelSet.model": FieldOption("--model", "Draw only from this target or model."),
+    "CreateLabelSet.promptId": FieldOption("--prompt", "Draw only from this prompt of the definition."),
+    "CreateLabelSet.rescoreId": FieldOption("--rescore", "Draw by the verdicts of this rescore.", metavar="RESCORE"),
+    "CreateLabelSet.instructions": FieldOption(help="Tell labellers when a transcript passes."),
+    "SaveLabel.labelSetId": FieldOption("--label-set", metavar="ID"),
 }
 WITHOUT_OPTION = {
     "definitionId": "the command has an argument for it",

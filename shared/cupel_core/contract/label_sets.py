@@ -12,8 +12,7 @@ from cupel_core.domain.conversations.model_request import Message
 from cupel_core.domain.labelling.label_sets import DEFAULT_DRAWS, MAX_DRAWS, MAX_INSTRUCTIONS_LENGTH
 from cupel_core.domain.labelling.labels import RESULT
 from cupel_core.domain.labelling.views import LabelSetItem, LabelSetSpec
-
-MAX_SEED = 2**53
+from cupel_core.domain.text.json_limits import EXACT_INTEGERS
 
 
 class CreateLabelSet(RequestModel):
@@ -26,7 +25,7 @@ class CreateLabelSet(RequestModel):
     """The name of a check, `result` or `decision`. Example: result"""
     count: Annotated[int, Field(ge=1, le=MAX_DRAWS, strict=True)] = DEFAULT_DRAWS
     """Number of transcripts to draw. Example: 60"""
-    seed: Annotated[int | None, Field(ge=0, le=MAX_SEED, strict=True)] = None
+    seed: Annotated[int | None, Field(ge=0, le=EXACT_INTEGERS, strict=True)] = None
     """The same seed draws the same transcripts; null for a new one. Example: 1"""
     model: Annotated[str | None, Field(min_length=1, max_length=200)] = None
     """Target or model to draw from; null for all. Example: openai/gpt-6.1-terra"""

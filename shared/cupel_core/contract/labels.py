@@ -9,12 +9,11 @@ from cupel_core.contract.fields import SINGLE_LINE, Flag
 from cupel_core.domain.labelling.labels import (
     MAX_CRITERION_LENGTH,
     MAX_LABELLER_LENGTH,
+    MAX_LABELS_PER_IMPORT,
     MAX_NOTE_LENGTH,
     RESULT,
 )
 from cupel_core.domain.labelling.views import ImportedLabel, NewLabel
-
-MAX_LABELS_PER_IMPORT = 2_500
 
 Criterion = Annotated[str, Field(min_length=1, max_length=MAX_CRITERION_LENGTH), SINGLE_LINE]
 Labeller = Annotated[str, Field(min_length=1, max_length=MAX_LABELLER_LENGTH), SINGLE_LINE]

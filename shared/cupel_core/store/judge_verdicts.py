@@ -10,6 +10,9 @@ from cupel_core.domain.labelling.labels import CODES, DECISION, RESULT, LabelVer
 from cupel_core.store import outcomes, rescore_results
 from cupel_core.store.outcome_items import StoredOutcome
 
+MAX_PROBES = 20_000
+"""Reading the verdicts of more probes takes longer than a request may."""
+
 
 class JudgedProbe(NamedTuple):
     probe_index: int

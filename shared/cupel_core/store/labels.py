@@ -84,11 +84,6 @@ def delete(ref: RunRef, key: LabelKey) -> None:
     LabelItem(keys.labels(ref, key.block), key.sort_key).delete()
 
 
-def find(ref: RunRef, key: LabelKey) -> Label | None:
-    item = _find_item(ref, key)
-    return None if item is None else _label(item)
-
-
 def list_of_run(ref: RunRef, start: str = "") -> Iterator[Label]:
     """Yield the labels of a run by probe index, from a sort key on. The reads are strongly consistent."""
     first = parse_index(start.partition("#")[0]) // keys.PROBES_PER_BLOCK if start else 0

@@ -59,7 +59,7 @@ class ScenarioSummary(NamedTuple):
 
 
 class ScenarioIdentity(NamedTuple):
-    """By these properties, scenarios of several versions are matched."""
+    """The properties by which scenarios of several versions are matched."""
 
     summary: ScenarioSummary
     content: str

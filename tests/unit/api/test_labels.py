@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from cupel_core.domain.access import AccessRole
+from cupel_core.domain.conversations.conversation import ConversationOutcome, Verdict
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.domain.runs.run import Run
@@ -58,7 +59,7 @@ def drawn(client: Client, run: Run, **fields: Any) -> Any:
     return answer.json()
 
 
-def listed(client: Client, run: Run, **query: Any) -> list[Any]:
+def labels_of(client: Client, run: Run, **query: Any) -> list[Any]:
     found: list[Any] = client.get(f"/v1/runs/{run.id}/labels", query={"limit": "100", **query}).json()["items"]
     return found
 
@@ -67,7 +68,7 @@ def test_a_label_is_stored_and_replaced(client: Client, run: Run) -> None:
     label(client, run, 3, note="short", labeller="ana")
     label(client, run, 3, value="fail", labeller="ana")
     label(client, run, 3, value="skip", labeller="ben")
-    found = {each["labeller"]: each for each in listed(client, run)}
+    found = {each["labeller"]: each for each in labels_of(client, run)}
     assert {name: each["value"] for name, each in found.items()} == {"ana": "fail", "ben": "skip"}
     assert found["ana"]["blindValue"] == "fail"
     assert found["ana"]["note"] is None
@@ -113,7 +114,7 @@ def test_an_undecided_judge_has_no_verdict(client: Client, run: Run) -> None:
 def test_a_wrong_label_is_refused_with_its_field(client: Client, run: Run, fields: dict[str, Any], field: str) -> None:
     refused = client.put(f"/v1/probes/{run.id}-3/label", {"value": "pass", **fields})
     assert (refused.status, refused.fields()) == (422, [field])
-    assert listed(client, run) == []
+    assert labels_of(client, run) == []
 
 
 def test_an_unknown_criterion_is_answered_with_the_known_ones(client: Client, run: Run) -> None:
@@ -139,7 +140,7 @@ def test_erasing_a_conversation_erases_its_labels(client: Client, run: Run) -> N
     label(client, run, 3)
     label(client, run, 30)
     assert client.delete(f"/v1/probes/{run.id}-3/content").status == 204
-    assert [each["probeId"] for each in listed(client, run)] == [f"{run.id}-30"]
+    assert [each["probeId"] for each in labels_of(client, run)] == [f"{run.id}-30"]
 
 
 def test_labels_survive_a_correction_and_a_removal_of_another(client: Client, run: Run) -> None:
@@ -147,7 +148,7 @@ def test_labels_survive_a_correction_and_a_removal_of_another(client: Client, ru
     label(client, run, 3, labeller="ben")
     assert client.patch(f"/v1/probes/{run.id}-3", {"result": {"success": False}}).status == 200
     assert client.delete(f"/v1/probes/{run.id}-3/label", query={"labeller": "ben"}).status == 204
-    assert [each["labeller"] for each in listed(client, run)] == ["ana"]
+    assert [each["labeller"] for each in labels_of(client, run)] == ["ana"]
 
 
 def test_labels_are_listed_by_pages_and_filters(client: Client, run: Run) -> None:
@@ -165,8 +166,8 @@ def test_labels_are_listed_by_pages_and_filters(client: Client, run: Run) -> Non
             break
     assert sorted(seen) == [("12", "ana"), ("3", "ana"), ("3", "ben"), ("30", "ana")]
     assert [name for index, name in seen if index != "3"] == ["ana", "ana"]
-    assert len(listed(client, run, criterion="llm-rubric")) == 1
-    assert len(listed(client, run, labeller="ana")) == 3
+    assert len(labels_of(client, run, criterion="llm-rubric")) == 1
+    assert len(labels_of(client, run, labeller="ana")) == 3
 
 
 def test_an_import_names_transcripts_by_id_or_scenario_and_is_idempotent(client: Client, run: Run) -> None:
@@ -180,7 +181,7 @@ def test_an_import_names_transcripts_by_id_or_scenario_and_is_idempotent(client:
     assert client.post(address, {"labels": labels}).json() == {"created": 0, "changed": 0, "unchanged": 3}
     labels[0]["value"] = "fail"
     assert client.post(address, {"labels": labels}).json() == {"created": 0, "changed": 1, "unchanged": 2}
-    assert [each["probeId"] for each in listed(client, run)] == [f"{run.id}-3", f"{run.id}-15", f"{run.id}-15"]
+    assert [each["probeId"] for each in labels_of(client, run)] == [f"{run.id}-3", f"{run.id}-15", f"{run.id}-15"]
 
 
 def test_an_import_with_wrong_rows_stores_nothing_and_names_each(client: Client, run: Run) -> None:
@@ -204,7 +205,7 @@ def test_an_import_with_wrong_rows_stores_nothing_and_names_each(client: Client,
         "labels.6.value",
     ]
     assert "say which with promptId or personaId or repeat" not in refused.json()["detail"]
-    assert listed(client, run) == []
+    assert labels_of(client, run) == []
 
 
 def test_a_row_names_its_transcript_in_one_way(client: Client, run: Run) -> None:
@@ -230,10 +231,14 @@ def test_a_label_set_draws_one_transcript_per_scenario_and_more_failures(client:
 
 
 def test_items_have_no_verdict_of_a_judge_of_criteria(client: Client) -> None:
-    run = started()
+    verdict = Verdict(True, False, 0.9, "It names the limit.", "{}")
+    run = started(scoring=lambda _: build_scoring(ConversationOutcome.PASSED, verdict, ()))
+    assert "It names the limit." in client.get(f"/v1/runs/{run.id}/transcripts").text
     made = drawn(client, run, count=2)
-    items = client.get(f"/v1/runs/{run.id}/label-sets/{made['id']}/items").json()["items"]
-    assert {name for item in items for message in item["messages"] for name in message} <= {"role", "content"}
+    items = client.get(f"/v1/runs/{run.id}/label-sets/{made['id']}/items")
+    assert "It names the limit." not in items.text
+    names = {name for item in items.json()["items"] for message in item["messages"] for name in message}
+    assert names == {"role", "content"}
 
 
 def test_labellers_see_neither_strata_nor_the_counts_of_others(client: Client, labeller: Client, run: Run) -> None:
@@ -257,7 +262,7 @@ def test_an_import_refuses_labels_of_deleted_conversations(client: Client, run: 
     rows = [{"probeId": f"{run.id}-{index}", "value": "pass"} for index in (2, 3)]
     refused = client.post(f"/v1/runs/{run.id}/labels/import", {"labels": rows})
     assert (refused.status, refused.fields()) == (422, ["labels.1"])
-    assert listed(client, run) == []
+    assert labels_of(client, run) == []
 
 
 def test_a_visible_verdict_is_never_forgotten(client: Client, run: Run) -> None:
@@ -389,7 +394,7 @@ def test_a_label_set_can_be_of_one_target_and_is_deleted_without_its_labels(clie
     label(client, run, 3)
     assert client.delete(f"/v1/runs/{run.id}/label-sets/{made['id']}").status == 204
     assert client.get(f"/v1/runs/{run.id}/label-sets").json()["items"] == []
-    assert len(listed(client, run)) == 1
+    assert len(labels_of(client, run)) == 1
 
 
 @pytest.mark.parametrize(

@@ -76,12 +76,14 @@ def test_a_label_is_set_listed_and_removed(command: Cupel, run: Run) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "found none"),
+        ("", "the file is empty"),
+        ("probe,label\n", "has no row below its header"),
         ("probe,verdict\nx,pass\n", "found probe, verdict"),
-        ("scenario,label,repeat\none,pass,first\n", "line 2: repeat must be a number from 0: found first"),
+        ("scenario,label,repeat\none,pass,first\n", "row 1 (line 2): repeat must be a number from 0: found first"),
         ("scenario,label,verdict_visible\none,pass,maybe\n", "verdict_visible must be true or false: found maybe"),
-        ("scenario,label\nCase 1,good\n", "row 1: label"),
-        ("scenario,label\nCase 1,pass\nNone,pass\n", "row 2: scenario: must be the id or the name of a scenario"),
+        ("scenario,label\nCase 1,good\n", "row 1 (line 2) label: "),
+        ("scenario,label\nCase 1,pass\n\nNone,pass\n", "row 2 (line 4) scenario: must be the id or the name of a"),
+        ("scenario,label\nCase 1,pass,more\n", "row 1 (line 2) has 3 cells, but the header has 2"),
     ],
 )
 def test_a_wrong_file_is_refused_with_its_row(command: Cupel, run: Run, tmp_path: Path, text: str, words: str) -> None:
@@ -95,4 +97,11 @@ def test_a_wrong_file_is_refused_with_its_row(command: Cupel, run: Run, tmp_path
 
 def test_a_missing_file_is_named(command: Cupel, run: Run, tmp_path: Path) -> None:
     refused = command("labels", "import", run.id, str(tmp_path / "none.csv"))
-    assert (refused.exit_code, "cannot be read" in " ".join(refused.output.split())) == (2, True)
+    assert (refused.exit_code, "No such file" in " ".join(refused.output.split())) == (2, True)
+
+
+def test_a_file_of_a_spreadsheet_is_read(command: Cupel, run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "labels.csv"
+    file.write_bytes("scenario;label;labeller\r\nCase 1;pass;Zoë\r\n".encode("utf-16"))
+    assert command("labels", "import", run.id, str(file)).output.strip() == "1 created, 0 changed, 0 unchanged"
+    assert "Zoë" in command("labels", "list", run.id).output

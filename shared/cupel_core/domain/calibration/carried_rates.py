@@ -64,7 +64,7 @@ class TransportTest(NamedTuple):
         return min(1.0, len(known) * min(known)) if known else None
 
     @property
-    def holds(self) -> bool:
+    def is_passed(self) -> bool:
         return self.p is None or self.p >= _TRANSPORT_ALPHA
 
 
@@ -129,7 +129,7 @@ def carried_pass_rate(
         return uncorrected(UncorrectedReason.NO_TRANSCRIPTS)
     if len({each.scenario for each in labelled}) < MIN_FRESH_LABELS:
         return uncorrected(UncorrectedReason.UNCALIBRATED_TARGET)
-    if not transport_test(calibration, labelled).holds:
+    if not transport_test(calibration, labelled).is_passed:
         return uncorrected(UncorrectedReason.CALIBRATION_DIFFERS)
     if calibration.youden < _LEAST_YOUDEN:
         return uncorrected(UncorrectedReason.USELESS_JUDGE)

@@ -10,7 +10,7 @@ from cupel_core.domain.calibration.corrected_rates import Uncorrected, Uncorrect
 from cupel_core.domain.statistics import CODE_LIMITS, Interval
 
 MIN_CODED_SCENARIOS = 30
-"""With fewer, the interval by Student's t misses too often."""
+"""The interval by Student's t misses too often if there are fewer."""
 
 
 class LabelledCode(NamedTuple):

@@ -176,7 +176,7 @@ class RateVariance(NamedTuple):
     of_verdicts: float
     """Part that remains however many transcripts are labelled."""
     of_labels: Mapping[bool | None, float]
-    """By verdict, the variance that one label of each would leave."""
+    """Variance that one label of each verdict would leave, by verdict."""
     shares: Mapping[bool | None, float]
     """Shares of the verdicts among the transcripts."""
 

@@ -23,8 +23,6 @@ class LabelledVerdict(NamedTuple):
     target: str = ""
     weight: float = 1.0
     """1/π, where π is the probability with which the transcript was drawn."""
-    stratum: str = ""
-    """The name of the stratum that the transcript was drawn from."""
 
 
 class ScenarioVerdicts(NamedTuple):

@@ -34,7 +34,6 @@ class JudgedTranscript(NamedTuple):
 
 class DrawnTranscript(NamedTuple):
     key: str
-    stratum: str
     probability: float
     """The probability with which this transcript was drawn (π)."""
     is_labelled_twice: bool
@@ -48,11 +47,6 @@ class DrawnTranscript(NamedTuple):
 class _DrawStratum(NamedTuple):
     target: str
     judge: bool | None
-
-    @property
-    def name(self) -> str:
-        verdict = "undecided" if self.judge is None else "passed" if self.judge else "failed"
-        return f"{self.target}:{verdict}" if self.target else verdict
 
 
 type _Kind = frozenset[tuple[_DrawStratum, int]]
@@ -78,10 +72,7 @@ def draw_for_labelling(
         drawn = _systematic_draws(transcripts, count, rng)
     rng.shuffle(drawn)
     twice = set(rng.sample(range(len(drawn)), min(len(drawn), ceil(second_labels * len(drawn) - _ROUNDING))))
-    return [
-        DrawnTranscript(each.key, _stratum(each).name, probability, place in twice)
-        for place, (each, probability) in enumerate(drawn)
-    ]
+    return [DrawnTranscript(each.key, probability, place in twice) for place, (each, probability) in enumerate(drawn)]
 
 
 def planned_shares(shares: Mapping[bool | None, float]) -> dict[bool | None, float]:

@@ -44,7 +44,7 @@ class LabelSet:
     created_at: datetime
     created_by: str
     draws: tuple[Annotated[Draw, ROW], ...]
-    """In the order in which people label them, which is random."""
+    """The drawn transcripts in the order in which people label them, which is random."""
     strata: tuple[Annotated[LabelStratum, ROW], ...] = ()
     rescore_id: str | None = None
     """The rescore whose verdicts the strata are of; None for the run's own scoring."""
@@ -53,7 +53,7 @@ class LabelSet:
     adjudicator: str | None = None
     """The labeller whose labels count where several people have labelled a transcript; None for the majority."""
     columns: tuple[int, ...] = ()
-    """The columns of the run that the transcripts were drawn from; empty for all."""
+    """The columns of the run that the transcripts were drawn from."""
 
     def draw_of(self, probe_index: int) -> Draw | None:
         return self._by_index.get(probe_index)
@@ -63,7 +63,8 @@ class LabelSet:
         return {draw.probe_index: draw for draw in self.draws}
 
     def probability_of(self, probe_index: int, column: int, stratum: str) -> float:
-        """Return the probability with which the set draws this transcript, whether it did or not."""
+        """Return the probability with which the set draws this transcript. If it did not, this is the mean of the
+        transcripts of the stratum."""
         if (draw := self.draw_of(probe_index)) is not None:
             return draw.probability
         of_stratum = next((each for each in self.strata if each.name == stratum), None)

@@ -18,6 +18,7 @@ MAX_CRITERION_LENGTH = 60
 """Names of checks in statistics are no longer."""
 MAX_LABELLER_LENGTH = 200
 MAX_NOTE_LENGTH = 2_000
+MAX_LABELS_PER_IMPORT = 2_500
 
 
 class LabelVerdict(StrEnum):
@@ -31,15 +32,11 @@ class LabelVerdict(StrEnum):
         return cls.PASSED if passed else cls.FAILED
 
 
-def accepted_values(criterion: str) -> tuple[str, ...]:
-    return (*CODES, LabelVerdict.SKIPPED) if criterion == DECISION else tuple(LabelVerdict)
-
-
-def check_value(field: str, criterion: str, value: str) -> None:
-    """Raise Invalid unless the value is one that labels of the criterion can have."""
-    accepted = accepted_values(criterion)
+def check_value(criterion: str, value: str) -> None:
+    """Raise Invalid unless labels of the criterion can have the value."""
+    accepted = (*CODES, LabelVerdict.SKIPPED) if criterion == DECISION else tuple(LabelVerdict)
     if value not in accepted:
-        raise Invalid.field(field, f"must be one of {', '.join(accepted)} for the criterion {criterion}")
+        raise Invalid.field("value", f"must be one of {', '.join(accepted)} for the criterion {criterion}")
 
 
 @dataclass(frozen=True)

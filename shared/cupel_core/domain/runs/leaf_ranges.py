@@ -13,7 +13,7 @@ MAX_RANGES = 1_000
 MAX_HISTORY_EVENTS = 25_000
 """Step Functions ends an execution whose history has more events."""
 RESERVED_EVENTS = 5_000
-"""For the other states, and for tasks that fail and are retried (three events each)."""
+"""Events of the other states, and of tasks that fail and are retried (three each)."""
 EVENTS_PER_RANGE = 11
 """A Map iteration whose task runs once has these events: the iteration 2, the task 5, the choice 2, the end 2."""
 EVENTS_PER_ROUND = 9

@@ -8,7 +8,7 @@ from functools import cached_property
 from cupel_core.base.errors import FieldError, Invalid
 from cupel_core.base.messages import RunRef
 from cupel_core.domain.access import Caller
-from cupel_core.domain.labelling.labels import accepted_values
+from cupel_core.domain.labelling.labels import check_value
 from cupel_core.domain.labelling.views import ImportCounts, ImportedLabel
 from cupel_core.domain.runs.run import Run
 from cupel_core.runs.labelling.labels import label_of, labeller_of
@@ -46,12 +46,10 @@ def _located(finder: "_TranscriptFinder", imported: Sequence[ImportedLabel]) -> 
     found, errors = list[int](), list[FieldError]()
     for row, each in enumerate(imported):
         try:
+            check_value(each.criterion, each.value)
             found.append(finder.find(each))
         except Invalid as invalid:
             errors += [FieldError(f"labels.{row}.{error.field}", error.message) for error in invalid.errors]
-        if each.value not in (accepted := accepted_values(each.criterion)):
-            message = f"must be one of {', '.join(accepted)} for the criterion {each.criterion}"
-            errors.append(FieldError(f"labels.{row}.value", message))
     _raise(errors)
     return found
 

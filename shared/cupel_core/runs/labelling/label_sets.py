@@ -25,17 +25,15 @@ from cupel_core.domain.labelling.labels import Label
 from cupel_core.domain.labelling.views import LabelSetItem, LabelSetSpec, LabelSetView, LabelView
 from cupel_core.domain.runs.run import ACTIVE, Run
 from cupel_core.domain.runs.views import ProbeView
+from cupel_core.domain.text.json_limits import EXACT_INTEGERS
 from cupel_core.runs.labelling.labels import labeller_of, unknown_criterion
 from cupel_core.runs.probe_ranges import probe_ranges
 from cupel_core.runs.probes import build_views, probe_statuses
 from cupel_core.store import judge_verdicts, label_sets, labels, rescores, runs
-from cupel_core.store.judge_verdicts import JudgedProbe
+from cupel_core.store.judge_verdicts import MAX_PROBES, JudgedProbe
 
-MAX_PROBES = 20_000
-"""Drawing reads the verdicts of all transcripts; those of more probes take longer than a request may."""
 MAX_LABEL_SETS = 100
 _READ_AT_ONCE = 20
-_MAX_SEED = 2**53
 
 
 def create(caller: Caller, run_id: str, spec: LabelSetSpec, now: datetime) -> LabelSetView:
@@ -58,7 +56,7 @@ def create(caller: Caller, run_id: str, spec: LabelSetSpec, now: datetime) -> La
     judged = list(judge_verdicts.list_of_run(ref, spec.criterion, indexes, spec.rescore_id))
     if not judged:
         raise unknown_criterion(ref, indexes[:1_000], spec.rescore_id)
-    seed = secrets.randbelow(_MAX_SEED) if spec.seed is None else spec.seed
+    seed = secrets.randbelow(EXACT_INTEGERS) if spec.seed is None else spec.seed
     label_set = _drawn(run, spec, judged, seed, caller, now)
     label_sets.create(ref, label_set)
     return LabelSetView(label_set, LabelSetProgress.of(label_set, ()))
@@ -67,17 +65,24 @@ def create(caller: Caller, run_id: str, spec: LabelSetSpec, now: datetime) -> La
 def _drawn(
     run: Run, spec: LabelSetSpec, judged: Sequence[JudgedProbe], seed: int, caller: Caller, now: datetime
 ) -> LabelSet:
-    transcripts = [_transcript(run, each, spec.criterion) for each in judged]
-    drawn = draw_for_labelling(transcripts, spec.count, seed)
-    names = {
-        str(each.probe_index): stratum_of(run.plan.column_of(each.probe_index).name, each.verdict, spec.criterion)
+    targets = {each.probe_index: run.plan.column_of(each.probe_index).name for each in judged}
+    names = {each.probe_index: stratum_of(targets[each.probe_index], each.verdict, spec.criterion) for each in judged}
+    transcripts = [
+        JudgedTranscript(
+            str(each.probe_index),
+            each.scenario_id,
+            is_positive(each.verdict, spec.criterion),
+            targets[each.probe_index],
+        )
         for each in judged
-    }
-    population, counts = Counter(names.values()), Counter(names[each.key] for each in drawn)
+    ]
+    population = Counter(names.values())
     numbers = {name: number for number, name in enumerate(sorted(population))}
     draws = tuple(
-        Draw(int(each.key), each.probability, numbers[names[each.key]], each.is_labelled_twice) for each in drawn
+        Draw(int(each.key), each.probability, numbers[names[int(each.key)]], each.is_labelled_twice)
+        for each in draw_for_labelling(transcripts, spec.count, seed)
     )
+    counts = Counter(draw.stratum for draw in draws)
     return LabelSet(
         run_id=run.id,
         id=new_id("lbs"),
@@ -86,17 +91,12 @@ def _drawn(
         created_at=now,
         created_by=labeller_of(caller),
         draws=draws,
-        strata=tuple(LabelStratum(name, population[name], counts[name]) for name in numbers),
+        strata=tuple(LabelStratum(name, population[name], counts[number]) for name, number in numbers.items()),
         rescore_id=spec.rescore_id,
         instructions=spec.instructions,
         adjudicator=spec.adjudicator,
         columns=run.plan.columns_of(spec.model, spec.prompt_id),
     )
-
-
-def _transcript(run: Run, judged: JudgedProbe, criterion: str) -> JudgedTranscript:
-    column = run.plan.column_of(judged.probe_index).name
-    return JudgedTranscript(str(judged.probe_index), judged.scenario_id, is_positive(judged.verdict, criterion), column)
 
 
 def get(workspace: str, run_id: str, label_set_id: str) -> LabelSetView:

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from cupel_core.base.errors import Conflict, Forbidden, Invalid, NotFound
+from cupel_core.base.errors import Conflict, Forbidden, Invalid, NotFound, named_in_body
 from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import Entry, decode_cursor, encode_cursor
 from cupel_core.domain.access import AccessRole, Caller
+from cupel_core.domain.labelling.label_sets import LabelSet
 from cupel_core.domain.labelling.labels import DECISION, RESULT, Label, check_value
 from cupel_core.domain.labelling.views import LabelView, NewLabel, RevealedVerdict
 from cupel_core.domain.runs.identifiers import transcript_id
-from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.scoring import MAX_CHECKS, check_names
 from cupel_core.runs.probes import locate_probe
@@ -28,9 +28,9 @@ def save(caller: Caller, probe_id: str, new: NewLabel, now: datetime) -> LabelVi
     """Store what a person says of a transcript. Raise Conflict for a probe without one."""
     run, index = locate_probe(caller.workspace, probe_id)
     ref = RunRef(run.workspace, run.id)
-    _check_may_label(caller, run, index, new)
-    check_value("value", new.criterion, new.value)
-    judged = _judged(ref, index, new)
+    label_set = _permitted_set(caller, ref, index, new)
+    check_value(new.criterion, new.value)
+    judged = _judged(ref, index, new.criterion, label_set.rescore_id if label_set else None)
     labeller = new.labeller or labeller_of(caller)
     label = labels.save(ref, label_of(judged, new, labeller, now))
     return LabelView(run.id, label)
@@ -94,27 +94,26 @@ def list_labels(
             yield Entry(encode_cursor(LabelKey.of(label).sort_key), LabelView(run_id, label.readable_at(now)))
 
 
-def _check_may_label(caller: Caller, run: Run, index: int, new: NewLabel) -> None:
-    """Raise Forbidden if a labeller writes in another's name or outside a label set, and Invalid for a label set that
-    does not have the transcript."""
+def _permitted_set(caller: Caller, ref: RunRef, index: int, new: NewLabel) -> LabelSet | None:
+    """Return the label set that is named. Raise Forbidden if a labeller writes in another's name or outside a label
+    set, and Invalid for a label set that does not have the transcript."""
     if caller.role is AccessRole.LABELLER:
         if new.labeller not in (None, labeller_of(caller)):
             raise Forbidden("a labeller can write labels only in their own name: leave out labeller")
         if new.label_set_id is None:
             raise Forbidden("a labeller can label only transcripts of a label set: labelSetId names it")
     if new.label_set_id is None:
-        return
-    try:
-        label_set = label_sets.get(RunRef(run.workspace, run.id), new.label_set_id)
-    except NotFound as unknown:
-        raise Invalid.field("labelSetId", unknown.detail) from None
+        return None
+    with named_in_body("labelSetId"):
+        label_set = label_sets.get(ref, new.label_set_id)
     if label_set.criterion != new.criterion:
         raise Invalid.field("criterion", f"must be {label_set.criterion}, the criterion of the label set")
     if label_set.draw_of(index) is None:
         raise Invalid.field("labelSetId", f"the label set {label_set.id} does not have this transcript")
+    return label_set
 
 
-def _judged(ref: RunRef, index: int, new: NewLabel) -> JudgedProbe:
+def _judged(ref: RunRef, index: int, criterion: str, rescore_id: str | None) -> JudgedProbe:
     """Return the verdict on the transcript. Raise Conflict if there is no transcript to read, and Invalid for an
     unknown criterion."""
     outcome = outcomes.get(ref, index)
@@ -123,8 +122,7 @@ def _judged(ref: RunRef, index: int, new: NewLabel) -> JudgedProbe:
         raise Conflict(f"the probe {probe} has no transcript: it has not completed")
     if not outcome.messages:
         raise Conflict(f"the conversation of the probe {probe} was deleted, or has expired")
-    rescore_id = label_sets.get(ref, new.label_set_id).rescore_id if new.label_set_id else None
-    judged = next(judge_verdicts.list_of_run(ref, new.criterion, [index], rescore_id), None)
+    judged = next(judge_verdicts.list_of_run(ref, criterion, [index], rescore_id), None)
     if judged is None:
         raise unknown_criterion(ref, [index], rescore_id)
     return judged

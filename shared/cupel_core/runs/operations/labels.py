@@ -11,7 +11,6 @@ from cupel_core.contract.label_sets import (
     LabelSetResponse,
 )
 from cupel_core.contract.labels import (
-    MAX_LABELS_PER_IMPORT,
     AddLabels,
     LabelImportResponse,
     LabelPage,
@@ -23,7 +22,12 @@ from cupel_core.contract.labels import (
 from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Replay, operation
 from cupel_core.contract.query import Cursor, Limit, Parameter
 from cupel_core.domain.access import AccessRole
-from cupel_core.domain.labelling.labels import MAX_CRITERION_LENGTH, MAX_LABELLER_LENGTH, RESULT
+from cupel_core.domain.labelling.labels import (
+    MAX_CRITERION_LENGTH,
+    MAX_LABELLER_LENGTH,
+    MAX_LABELS_PER_IMPORT,
+    RESULT,
+)
 from cupel_core.domain.labelling.views import LabelSetView
 from cupel_core.runs.labelling import imports, label_sets
 from cupel_core.runs.labelling import labels as given_labels

@@ -99,8 +99,8 @@ def test_a_kind_of_label_that_is_missing_is_not_tested() -> None:
     assert only_passes.sensitivity_p == pytest.approx(1.0)
     only_failures = transport_test(errors(*GOOD), labels(0, 0, 4, 16))
     assert only_failures.sensitivity_p is None
-    assert not only_failures.holds
-    assert transport_test(errors(*GOOD), []).holds
+    assert not only_failures.is_passed
+    assert transport_test(errors(*GOOD), []).is_passed
 
 
 def test_targets_alike_are_pooled_and_others_stay_apart() -> None:
