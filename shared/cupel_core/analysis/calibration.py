@@ -112,7 +112,7 @@ class _LabelledRun:
 
     @cached_property
     def _decided(self) -> Mapping[int, bool | None]:
-        """What the people say of each transcript that counts: its adjudicator, or else the majority."""
+        """Return each transcript's label by its adjudicator, or else by most of its labellers."""
         adjudicators = {draw.probe_index: each.adjudicator for each in self._sets for draw in each.draws}
         return {index: _people_say(self.blind[index], adjudicators.get(index)) for index in self.weights}
 

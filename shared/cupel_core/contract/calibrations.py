@@ -2,20 +2,13 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from cupel_core.contract.analysis import Interval95
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel, read_from
 from cupel_core.domain.calibration.calibrations import Calibration
-from cupel_core.domain.calibration.corrected_rates import (
-    CorrectedRate,
-    CorrectionMethod,
-    Uncorrected,
-    UncorrectedReason,
-)
-from cupel_core.domain.calibration.judge_agreement import JudgeAgreement
-from cupel_core.domain.calibration.labels import LabelledShare
+from cupel_core.domain.calibration.corrected_rates import CorrectionMethod, UncorrectedReason
 
 
 class LabelledShareResponse(ResponseModel):
@@ -29,11 +22,7 @@ class LabelledShareResponse(ResponseModel):
     """Independent labels with equal weights that would say as much. Example: 33.2"""
     scenarios: int
     """Scenarios with such a label. Example: 40"""
-    interval: Interval95
-
-    @classmethod
-    def of(cls, found: LabelledShare | None) -> "LabelledShareResponse | None":
-        return None if found is None else cls.from_value(found, interval=list(found.interval()))
+    interval: Annotated[Interval95, read_from("interval_95")]
 
 
 class ConfusionCountsResponse(ResponseModel):
@@ -85,58 +74,27 @@ class JudgeAgreementResponse(ResponseModel):
     fail_predictive_value: LabelledShareResponse | None
     """Share of the judge's failures whose label is fail."""
 
-    @classmethod
-    def of(cls, found: JudgeAgreement) -> "JudgeAgreementResponse":
-        shares = ("agreement", "sensitivity", "specificity", "pass_predictive_value", "fail_predictive_value")
-        return cls.from_value(
-            found,
-            kappa_interval=list(found.kappa_interval) if found.kappa_interval else None,
-            **{name: LabelledShareResponse.of(getattr(found, name)) for name in shares},
-        )
-
 
 class CorrectedRateResponse(ResponseModel):
     """A pass rate that is corrected for the judge's errors; see docs/judges.md."""
 
-    method: CorrectionMethod | None
-    """Method of the correction; null if it could not be. Example: POST_STRATIFIED"""
-    reason: UncorrectedReason | None
-    """Reason why it could not be corrected; null if it was. Example: TOO_FEW_LABELS"""
-    labels_needed: int | None
-    """Labels that the method needs; null if the rate was corrected. Example: 20"""
-    rate: float | None
-    """The corrected pass rate. Example: 0.81"""
-    interval: Interval95
-    interval_of_these: Annotated[list[float] | None, Field(serialization_alias="intervalOfThese95")]
-    """95% interval for exactly these transcripts. Example: [0.74, 0.87]"""
-    judge_rate: float | None
-    """Pass rate by the judge, each scenario once. Example: 0.9"""
-    labels_only: LabelledShareResponse | None
-    """Pass rate by the labels alone."""
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
-    @classmethod
-    def of(cls, found: CorrectedRate | Uncorrected) -> "CorrectedRateResponse":
-        if isinstance(found, Uncorrected):
-            return cls(
-                method=None,
-                reason=found.reason,
-                labels_needed=found.needed,
-                rate=None,
-                interval=None,
-                interval_of_these=None,
-                judge_rate=None,
-                labels_only=None,
-            )
-        return cls(
-            method=found.method,
-            reason=None,
-            labels_needed=None,
-            rate=found.rate,
-            interval=list(found.interval) if found.interval else None,
-            interval_of_these=list(found.interval_of_these),
-            judge_rate=found.judge_rate,
-            labels_only=LabelledShareResponse.of(found.labels_only),
-        )
+    method: CorrectionMethod | None = None
+    """Method of the correction; null if it could not be corrected. Example: POST_STRATIFIED"""
+    reason: UncorrectedReason | None = None
+    """Reason why it could not be corrected; null if it was. Example: TOO_FEW_LABELS"""
+    labels_needed: Annotated[int | None, read_from("needed")] = None
+    """Labels that the method needs; null if the rate was corrected. Example: 20"""
+    rate: float | None = None
+    """The corrected pass rate. Example: 0.81"""
+    interval: Interval95 = None
+    interval_of_these: Annotated[list[float] | None, Field(serialization_alias="intervalOfThese95")] = None
+    """95% interval for exactly these transcripts. Example: [0.74, 0.87]"""
+    judge_rate: float | None = None
+    """Pass rate by the judge, each scenario once. Example: 0.9"""
+    labels_only: LabelledShareResponse | None = None
+    """Pass rate by the labels alone."""
 
 
 class SkipBoundsResponse(ResponseModel):
@@ -228,31 +186,8 @@ class CalibrationResponse(ResponseModel):
 
     @classmethod
     def of(cls, found: Calibration) -> "CalibrationResponse":
-        return cls.from_value(
-            found,
-            columns=[
-                ColumnCalibrationResponse(
-                    **ColumnFields.fields_of_column(each.column),
-                    agreement=JudgeAgreementResponse.of(each.agreement),
-                    corrected=CorrectedRateResponse.of(each.corrected),
-                    skips=SkipBoundsResponse.from_value(
-                        each.skips,
-                        skips_as_failures=CorrectedRateResponse.of(each.skips.skips_as_failures),
-                        skips_as_passes=CorrectedRateResponse.of(each.skips.skips_as_passes),
-                    )
-                    if each.skips
-                    else None,
-                )
-                for each in found.columns
-            ],
-            people=LabellerAgreementResponse(
-                transcripts=found.people.transcripts,
-                ceiling=LabelledShareResponse.of(found.people.ceiling),
-                pairs=[
-                    LabellerPairResponse.from_value(
-                        pair, kappa_interval=list(pair.kappa_interval) if pair.kappa_interval else None
-                    )
-                    for pair in found.people.pairs
-                ],
-            ),
-        )
+        columns = [
+            ColumnCalibrationResponse.from_value(each, **ColumnFields.fields_of_column(each.column))
+            for each in found.columns
+        ]
+        return cls.from_value(found, columns=columns)

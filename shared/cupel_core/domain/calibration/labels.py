@@ -115,6 +115,10 @@ class LabelledShare(NamedTuple):
         """Return Wilson's interval with the effective number of labels and Student's t."""
         return share_interval(self.share, self.effective_labels, self.scenarios, confidence)
 
+    @property
+    def interval_95(self) -> Interval:
+        return self.interval()
+
 
 def labelled_share(outcomes: Sequence[WeightedOutcome]) -> LabelledShare | None:
     """Return the weighted share of outcomes that hold; None without any."""
