@@ -73,7 +73,7 @@ def plan(
         planned = request.plan()
         source = "as given" if spread else "assumed, without an earlier run"
         if rate is not None:
-            source = f"that of independent answers with a pass rate of {rate:g} on one side"
+            source = f"as for independent answers with a pass rate of {rate:g} on one side"
     if as_json:
         session.print_json(planned.document())
         return
@@ -88,8 +88,8 @@ def _notes(planned: ComparisonPlan, source: str) -> Iterator[str]:
     each = "" if planned.personas == 1 else f" Each scenario has {planned.personas:g} personas."
     bound = "" if planned.pilot_scenarios is None else f", the upper 80% bound from {planned.pilot_scenarios} scenarios"
     yield (
-        f"To detect a difference of {planned.effect:g} ({planned.metric.lower()}) with a chance of 80%. "
-        f"Standard deviation of scenarios' differences {differences.between**0.5:.2f}{within}, {source}{bound}.{each}"
+        f"These sizes detect a difference of {planned.effect:g} ({planned.metric.lower()}) with a chance of 80%. "
+        f"Standard deviation of scenarios' differences: {differences.between**0.5:.2f}{within}, {source}{bound}.{each}"
     )
     yield SECOND_LOOK
 

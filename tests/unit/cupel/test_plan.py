@@ -26,7 +26,7 @@ def test_without_history_a_spread_is_assumed(cupel: Cupel) -> None:
 
 def test_the_spread_can_be_given(cupel: Cupel) -> None:
     result = cupel("plan", "--effect", "0.1", "--metric", "pass_rate", "--spread", "0.3")
-    assert "Standard deviation of scenarios' differences 0.30, as given." in result.stdout
+    assert "Standard deviation of scenarios' differences: 0.30, as given." in result.stdout
     assert "conversations per target" in result.stdout
 
 
