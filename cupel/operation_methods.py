@@ -492,7 +492,10 @@ class OperationMethods(Transport):
         return self._get(f"/runs/{segment(run_id)}/calibration", criterion=criterion, rescoreId=rescore_id)
 
     def list_label_sets(self, run_id: str) -> Pages:
-        """List the label sets of a run, oldest first."""
+        """List the label sets of a run, oldest first.
+
+        Labellers see neither the strata, which show verdicts, nor who else has labelled.
+        """
         return self._pages(f"/runs/{segment(run_id)}/label-sets")
 
     def create_label_set(self, run_id: str, label_set: Json) -> Json:

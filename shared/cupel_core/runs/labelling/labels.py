@@ -20,8 +20,11 @@ from cupel_core.store.labels import LabelKey
 
 
 def labeller_of(caller: Caller) -> str:
-    """Return the id of the token, or that of the user at the identity provider: names change and are not unique."""
-    return caller.token_id
+    """Return the id of the token, or that of the user at the identity provider: names change and are not unique.
+
+    In a session of the web page, it is the token that opened the session.
+    """
+    return caller.owner_id
 
 
 def save(caller: Caller, probe_id: str, new: NewLabel, now: datetime) -> LabelView:
