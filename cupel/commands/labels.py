@@ -3,7 +3,8 @@
 from http import HTTPStatus
 from itertools import batched
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlencode
 
 import typer
 from rich.table import Table
@@ -11,7 +12,8 @@ from rich.table import Table
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson, RunId
 from cupel.commands.request_options import with_settings
-from cupel.errors import ApiProblem
+from cupel.commands.web_page import PrintOnly, open_signed_in, run_path
+from cupel.errors import ApiProblem, CupelError
 from cupel.json_types import Json
 from cupel.label_files import named_rows, read_labels
 from cupel.markup import escape
@@ -20,6 +22,9 @@ from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import NO_VALUE
 from cupel_core.domain.labelling.labels import MAX_LABELS_PER_IMPORT, RESULT
+
+if TYPE_CHECKING:
+    from cupel.client import Client
 
 app = typer.Typer(help="Draw transcripts for labelling, and list, import and remove labels.")
 judges = typer.Typer(help="Measure judges on the labels of people.")
@@ -49,6 +54,33 @@ def sets(ctx: typer.Context, run_id: RunId, limit: Limit = DEFAULT_LIMIT, as_jso
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         print_list(session, client.list_label_sets(run_id), limit, _sets_table, as_json=as_json)
+
+
+@app.command("open")
+def open_label_set(
+    ctx: typer.Context,
+    run_id: RunId,
+    label_set: Annotated[
+        str | None,
+        typer.Argument(metavar="SET", help="The id of a label set; default: the newest.", show_default=False),
+    ] = None,
+    print_only: PrintOnly = False,
+    as_json: AsJson = False,
+) -> None:
+    """Open the web page where the transcripts of a label set are labelled, signed in."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        chosen = label_set or _newest_set(client, run_id)
+        path = f"{run_path(run_id)}?{urlencode({'label': chosen})}"
+        open_signed_in(session, client, path, print_only=print_only, as_json=as_json)
+
+
+def _newest_set(client: "Client", run_id: str) -> str:
+    """Return the id of the label set that was drawn last."""
+    found = list(client.list_label_sets(run_id))
+    if not found:
+        raise CupelError(f"the run {run_id} has no label sets; draw one with `cupel labels sample {run_id}`")
+    return str(found[-1]["id"])
 
 
 @app.command("delete-set")

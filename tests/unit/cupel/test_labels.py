@@ -1,6 +1,8 @@
 """`cupel labels` and `cupel judges`, against the real API function."""
 
+import json
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -64,6 +66,25 @@ def test_a_label_set_is_drawn_and_listed(command: Cupel, run: Run) -> None:
     assert "result" in command("labels", "sample", run.id, "--count", "10", "--seed", "3").output
     assert command("labels", "sets", run.id).output.count("lbs_") == 1
     assert "no transcript has a blind label" in command("judges", "show", run.id).output
+
+
+def opened_path(printed: str) -> str:
+    (path,) = parse_qs(urlsplit(printed.split()[-1]).fragment)["to"]
+    return path
+
+
+def test_a_label_set_is_opened_in_the_page(command: Cupel, run: Run) -> None:
+    first, second = (
+        json.loads(command("labels", "sample", run.id, "--count", "5", "--json").output)["id"] for _ in range(2)
+    )
+    assert opened_path(command("labels", "open", run.id, "--print").output) == f"/runs/{run.id}?label={second}"
+    assert opened_path(command("labels", "open", run.id, first, "--print").output) == f"/runs/{run.id}?label={first}"
+
+
+def test_a_run_without_label_sets_is_not_opened(command: Cupel, run: Run) -> None:
+    refused = command("labels", "open", run.id, "--print")
+    assert refused.exit_code == 1
+    assert f"cupel labels sample {run.id}" in " ".join(refused.output.split())
 
 
 def test_a_label_is_set_listed_and_removed(command: Cupel, run: Run) -> None:
