@@ -38,7 +38,7 @@ class OperationMethods(Transport):
         model: str | None = None,
         prompt_id: str | None = None,
         dimension: str | None = None,
-        level: str | None = None,
+        level: float | None = None,
         rescore_id: str | None = None,
     ) -> Pages:
         """List the scenarios of a run with what each target made of them."""
@@ -483,13 +483,22 @@ class OperationMethods(Transport):
         """
         return self._send("POST", f"/probes/{segment(probe_id)}/label/verdict", verdict, is_repeatable=True)
 
-    def get_calibration(self, run_id: str, *, criterion: str | None = None, rescore_id: str | None = None) -> Json:
+    def get_calibration(
+        self,
+        run_id: str,
+        *,
+        criterion: str | None = None,
+        rescore_id: str | None = None,
+        confidence: float | None = None,
+    ) -> Json:
         """Measure a run's judge on the labels of people.
 
         Labels count if they were given before the judge's verdict was shown; where a label set drew transcripts, only
         those of the drawn ones. Runs of more than 20,000 probes are refused.
         """
-        return self._get(f"/runs/{segment(run_id)}/calibration", criterion=criterion, rescoreId=rescore_id)
+        return self._get(
+            f"/runs/{segment(run_id)}/calibration", criterion=criterion, rescoreId=rescore_id, confidence=confidence
+        )
 
     def list_label_sets(self, run_id: str) -> Pages:
         """List the label sets of a run, oldest first.

@@ -53,8 +53,7 @@ def _also(figures: Json) -> str:
 def _corrected_lines(column: Json) -> Iterator[str]:
     corrected = column["corrected"]
     if corrected["rate"] is None:
-        reason = _REASONS.get(corrected["reason"], corrected["reason"]).format(needed=corrected["labelsNeeded"])
-        yield f"  corrected pass rate: {NO_VALUE} ({reason})"
+        yield f"  corrected pass rate: {NO_VALUE} ({why_uncorrected(corrected)})"
         return
     yield f"  pass rate by the judge: {_percent(corrected['judgeRate'])}"
     yield f"  corrected pass rate: {_percent(corrected['rate'])} {_interval(corrected['interval95'])}".rstrip()
@@ -62,6 +61,11 @@ def _corrected_lines(column: Json) -> Iterator[str]:
     if (skips := column["skips"]) and skips["skipsAsFailures"]["rate"] is not None:
         low, high = skips["skipsAsFailures"]["rate"], skips["skipsAsPasses"]["rate"]
         yield f"  with the skipped transcripts as failures or passes: {_percent(low)} to {_percent(high)}"
+
+
+def why_uncorrected(corrected: Json) -> str:
+    reason: str = corrected["reason"]
+    return _REASONS.get(reason, reason).format(needed=corrected["labelsNeeded"])
 
 
 def _people_lines(found: Json) -> Iterator[str]:

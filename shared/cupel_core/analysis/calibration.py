@@ -25,7 +25,9 @@ _FIRST_PASS = 2
 """The first labels of a transcript; later ones resolve a conflict, and would show agreement where people disagreed."""
 
 
-def calibrate(workspace: str, run_id: str, criterion: str, rescore_id: str | None) -> Calibration:
+def calibrate(
+    workspace: str, run_id: str, criterion: str, rescore_id: str | None, bound_confidence: float = 0.95
+) -> Calibration:
     """Compare the verdicts on a criterion with the labels. Raise NotFound for an unknown run or rescore, and Invalid
     for a run that is too large and for the criterion `decision`."""
     ref = RunRef(workspace, run_id)
@@ -52,7 +54,7 @@ def calibrate(workspace: str, run_id: str, criterion: str, rescore_id: str | Non
         criterion=criterion,
         rescore_id=rescore_id,
         judge_model=judge,
-        columns=tuple(labelled.columns()),
+        columns=tuple(labelled.columns(bound_confidence)),
         people=labeller_agreement(labelled.people()),
         disagreements=tuple(islice(labelled.disagreements(), MAX_DISAGREEMENTS)),
         unblind=sum(label.blind_value is None for label in given),
@@ -135,7 +137,7 @@ class _LabelledRun:
             if index not in conflicts
         }
 
-    def columns(self) -> Iterator[ColumnCalibration]:
+    def columns(self, bound_confidence: float) -> Iterator[ColumnCalibration]:
         by_column = defaultdict[int, list[LabelledVerdict]](list)
         for index, verdict in self._verdicts.items():
             by_column[self._column(index)].append(verdict)
@@ -144,7 +146,7 @@ class _LabelledRun:
             yield ColumnCalibration(
                 self._run.plan.columns[column],
                 judge_agreement(own),
-                corrected_pass_rate(own, scenarios[column]),
+                corrected_pass_rate(own, scenarios[column], bound_confidence=bound_confidence),
                 skip_bounds(own, scenarios[column]),
             )
 

@@ -23,7 +23,8 @@ def get_calibration(
         str, Parameter(min_length=1, max_length=MAX_CRITERION_LENGTH, description="`result` or the name of a check")
     ] = RESULT,
     rescore_id: RescoreId = None,
+    confidence: Annotated[float, Parameter(ge=0.5, le=0.999, description="Confidence of `lowerBound`")] = 0.95,
 ) -> CalibrationResponse:
     """Labels count if they were given before the judge's verdict was shown; where a label set drew transcripts, only
     those of the drawn ones. Runs of more than 20,000 probes are refused."""
-    return CalibrationResponse.of(calibrate(call.workspace, run_id, criterion, rescore_id))
+    return CalibrationResponse.of(calibrate(call.workspace, run_id, criterion, rescore_id, confidence))
