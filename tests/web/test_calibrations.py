@@ -59,7 +59,7 @@ def test_the_judge_is_compared_with_the_labels(open_page: Open, labelled: Run, w
     plot.scroll_into_view_if_needed()
     expect(plot).to_be_in_viewport(ratio=0.5)
     expect(plot).to_have_accessible_name(re.compile(r"sim/bold: by the judge 76\.7% .*corrected 73\.3%"))
-    expect(plot.get_by_text("labels alone")).to_have_count(2)
+    expect(plot.get_by_text("labels alone", exact=True)).to_have_count(2)
 
     confusion = section(page, "What judge and people say").get_by_role("table", name="sim/steady")
     confusion.scroll_into_view_if_needed()
