@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import fmean
 
+from cupel.columns import column_of
 from cupel.counts import count_of
+from cupel.json_types import Json
+from cupel.render_calibration import why_uncorrected
 from cupel.results import ModelResults, PassRate
 from cupel.terminal import shorten
 from cupel_core.domain.scoring.left_out_checks import add_checks, left_out_message
@@ -98,6 +101,37 @@ class Gate:
             checks = add_checks(model.left_out_checks for model in results)
             missing = left_out_message(partly, sum(model.completed for model in results), checks)
             yield f"{missing}; --allow-left-out-checks accepts that"
+
+
+@dataclass(frozen=True)
+class CalibratedGate:
+    """Holds the pass rate, corrected for the judge's errors, that every target must reach.
+
+    With a confidence, its lower bound must reach it: a run passes only if that much is shown.
+    """
+
+    fail_under: float
+    confidence: float | None = None
+
+    def violations(self, calibration: Json, targets: Sequence[str]) -> Iterator[str]:
+        by_target = {column_of(each).name: each["corrected"] for each in calibration["columns"]}
+        for target in targets:
+            subject = f"{target}: " if len(targets) > 1 else ""
+            if target not in by_target:
+                yield f"{subject}the judge is not calibrated: no transcript has a blind label"
+            elif (rate := by_target[target])["rate"] is None:
+                yield f"{subject}the judge is not calibrated: {why_uncorrected(rate)}"
+            elif self._reached(rate) < self.fail_under:
+                yield f"{subject}{self._text(rate)} is below {self.fail_under:g}"
+
+    def _reached(self, rate: Json) -> float:
+        return float(rate["rate"] if self.confidence is None else rate["lowerBound"])
+
+    def _text(self, rate: Json) -> str:
+        text = f"corrected pass rate {format_percent(rate['rate'])}"
+        if self.confidence is None:
+            return text
+        return f"{text}, of which {format_percent(rate['lowerBound'])} is shown with confidence {self.confidence:g},"
 
 
 def _why_unjudged(results: Sequence[ModelResults]) -> str:

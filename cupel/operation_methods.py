@@ -489,6 +489,7 @@ class OperationMethods(Transport):
         *,
         criterion: str | None = None,
         rescore_id: str | None = None,
+        confidence: float | None = None,
         calibration_run: str | None = None,
     ) -> Json:
         """Measure a run's judge on the labels of people.
@@ -501,6 +502,7 @@ class OperationMethods(Transport):
             f"/runs/{segment(run_id)}/calibration",
             criterion=criterion,
             rescoreId=rescore_id,
+            confidence=confidence,
             calibrationRun=calibration_run,
         )
 

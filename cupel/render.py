@@ -89,8 +89,11 @@ def _amount(spend: Json) -> str:
 
 
 def _simulated_judge_warning(config: Json) -> list[str]:
-    simulated = str(config.get("judgeModel") or "").startswith("sim/")
-    return ["[yellow]the judge is simulated: its verdicts are random[/yellow]"] if simulated else []
+    judge = str(config.get("judgeModel") or "")
+    if not judge.startswith("sim/"):
+        return []
+    verdicts = "it fails and passes some answers wrongly" if judge == "sim/lenient" else "its verdicts are random"
+    return [f"[yellow]the judge is simulated: {verdicts}[/yellow]"]
 
 
 def run_lines(run: Json) -> list[str]:

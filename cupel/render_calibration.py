@@ -78,15 +78,11 @@ def _code_lines(column: Json) -> Iterator[str]:
     yield f"  same code: {share_text(column['agreement'])}"
     yield f"  kappa, quadratic weights: {_kappa(column['kappa'], None)}"
     if column["mean"] is None:
-        yield f"  corrected mean: {NO_VALUE} ({_reason(column)})"
+        yield f"  corrected mean: {NO_VALUE} ({why_uncorrected(column)})"
         return
     yield f"  mean by the judge: {column['judgeMean']:.2f}"
     yield f"  corrected mean: {column['mean']:.2f} {_limits(column['interval95'])}"
     yield f"  by the labels alone: {column['labelsOnlyMean']:.2f} {_limits(column['labelsOnlyInterval95'])}"
-
-
-def _reason(corrected: Json) -> str:
-    return _REASONS[str(corrected["reason"])].format(needed=corrected["labelsNeeded"])
 
 
 def _limits(interval: list[float]) -> str:
@@ -101,7 +97,7 @@ def _also(figures: Json) -> str:
 def _corrected_lines(column: Json) -> Iterator[str]:
     corrected = column["corrected"]
     if corrected["rate"] is None:
-        yield f"  corrected pass rate: {NO_VALUE} ({_reason(corrected)})"
+        yield f"  corrected pass rate: {NO_VALUE} ({why_uncorrected(corrected)})"
         return
     yield f"  pass rate by the judge: {percent(corrected['judgeRate'])}"
     yield f"  corrected pass rate: {percent(corrected['rate'])} {_interval(corrected['interval95'])}".rstrip()
@@ -109,6 +105,11 @@ def _corrected_lines(column: Json) -> Iterator[str]:
     if (skips := column["skips"]) and skips["skipsAsFailures"]["rate"] is not None:
         low, high = skips["skipsAsFailures"]["rate"], skips["skipsAsPasses"]["rate"]
         yield f"  with the skipped transcripts as failures or passes: {percent(low)} to {percent(high)}"
+
+
+def why_uncorrected(corrected: Json) -> str:
+    reason: str = corrected["reason"]
+    return _REASONS.get(reason, reason).format(needed=corrected["labelsNeeded"])
 
 
 def _people_lines(found: Json) -> Iterator[str]:

@@ -57,6 +57,7 @@ def notes(figures: Json) -> Iterator[str]:
     for row in rows:
         text = " ".join([row["sentence"], *row["notes"]])
         yield text if len(rows) == 1 else f"{row_title(row)}: {text}"
+    yield from _corrected_notes(figures)
     cautions = {caution["code"]: caution["message"] for row in rows for caution in row["cautions"]}
     yield from (f"caution: {message}" for message in cautions.values())
     yield from _unmatched(figures)
@@ -64,6 +65,18 @@ def notes(figures: Json) -> Iterator[str]:
     yield from (f"changed: {summary}" for summary in changed["summary"])
     if changed["isConfounded"]:
         yield f"caution: several changes ({', '.join(changed['causes'])}): none of them alone explains a difference."
+
+
+def _corrected_notes(figures: Json) -> Iterator[str]:
+    """Say what is left of each difference without the judges' errors, where people have labelled both sides."""
+    rows = rows_of(figures)
+    for row in rows:
+        if (corrected := row["correctedDifference"]) is not None:
+            title = "" if len(rows) == 1 else f"{row_title(row)}: "
+            sides = " → ".join(format_percent(corrected[side]) for side in ("baseline", "comparison"))
+            difference = format_difference(figures, corrected["difference"])
+            interval = format_interval(figures, corrected["interval"])
+            yield f"{title}corrected for the judge's errors: {sides}, difference {difference}, 95% interval {interval}"
 
 
 OPERATIONS_NOTE = "costs, tokens, times and errors: of all conversations of either side; they are not tested"

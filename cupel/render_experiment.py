@@ -31,7 +31,9 @@ def experiments_table(experiments: Iterable[Json], names: ResourceNames) -> Tabl
 
 
 def rows_table(summary: Json, targets: TargetNames) -> Table:
-    numbers = ["scenarios", "baseline", "run's", "difference", "interval", "adjusted p"]
+    is_labelled = any(row["correctedDifference"] for row in summary["rows"])
+    corrected = ["corrected"] * is_labelled
+    numbers = ["scenarios", "baseline", "run's", "difference", "interval", "adjusted p", *corrected]
     columns = table("run", "name", "target", *numbers, "verdict", texts=["name"], right=numbers)
     names = run_names(summary)
     for row in summary["rows"]:
@@ -45,9 +47,18 @@ def rows_table(summary: Json, targets: TargetNames) -> Table:
             format_difference(row, row["difference"]),
             format_interval(row, row["interval"]),
             format_p(row["adjustedP"]),
+            *([_corrected(row)] * is_labelled),
             row["verdict"],
         )
     return columns
+
+
+def _corrected(row: Json) -> str:
+    """Return the difference that is corrected for the judges' errors, with its interval."""
+    corrected = row["correctedDifference"]
+    if corrected is None:
+        return NO_VALUE
+    return f"{format_difference(row, corrected['difference'])} ({format_interval(row, corrected['interval'])})"
 
 
 def run_names(summary: Json) -> dict[str, str]:

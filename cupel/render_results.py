@@ -8,6 +8,7 @@ from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.markup import escape
 from cupel.render import format_duration
+from cupel.render_calibration import why_uncorrected
 from cupel.results import ModelResults
 from cupel.tables import fits, table
 from cupel.terminal import NO_VALUE, shorten
@@ -40,7 +41,9 @@ class ResultColumn(NamedTuple):
 def results_tables(results: Sequence[ModelResults], width: int | None) -> list[Table]:
     """Return one table with a row per model, or two if it exceeds the width. None is a pipe, where any table fits."""
     decided, judged = _has_decisions(results), any(model.pass_rate for model in results)
-    decisions = [*(_DECISIONS * decided), *([_PASS_RATE] * judged), *(_DISTRIBUTION * decided)]
+    labelled = any(model.judge_accuracy for model in results)
+    rates = [*([_PASS_RATE] * judged), *([_CORRECTED_RATE] * labelled)]
+    decisions = [*(_DECISIONS * decided), *rates, *(_DISTRIBUTION * decided)]
     usage = [*_USAGE, *cost_columns(results)]
     single = _results_table(results, [*_OUTCOMES, *decisions, *usage])
     if fits(single, width):
@@ -76,6 +79,7 @@ def results_legend(results: Sequence[ModelResults]) -> list[str]:
             "pass rate: mean over scenarios of the share that passed, with the interval for scenarios like these"
         )
     lines += _rate_notes(results)
+    lines += _judge_notes(results)
     for model in results:
         if model.unscored:
             lines.append(
@@ -132,6 +136,18 @@ def _rate_notes(results: Sequence[ModelResults]) -> Iterator[str]:
             low, high = map(format_percent, rate.bounds)
             bounds = f"{low} if all errored conversations had failed, and {high} if they had passed"
             yield f"{name}: the pass rate is {bounds}"
+
+
+def _judge_notes(results: Sequence[ModelResults]) -> Iterator[str]:
+    labelled = [(model.name, model.judge_accuracy) for model in results if model.judge_accuracy]
+    if labelled:
+        yield "corrected: the pass rate without the judge's errors, as far as people's labels show them"
+    elif any(model.is_judged and model.pass_rate for model in results):
+        yield "uncalibrated judge: no labels of people say how often it is wrong"
+    for name, accuracy in labelled:
+        kappa = "no κ" if accuracy.kappa is None else f"κ {format_decimal(accuracy.kappa)}"
+        why = f"; not corrected: {why_uncorrected(accuracy.corrected)}" if accuracy.corrected["rate"] is None else ""
+        yield f"{name}: judge: {kappa} from {count_of(accuracy.labels, 'label')}{why}"
 
 
 def errored_line(reason: ErrorReason) -> str:
@@ -201,6 +217,13 @@ def _pass_rate(model: ModelResults) -> str:
     return with_interval(rate.share, rate.interval, format_percent)
 
 
+def _corrected_rate(model: ModelResults) -> str:
+    if model.judge_accuracy is None:
+        return NO_VALUE
+    corrected = model.judge_accuracy.corrected
+    return with_interval(corrected["rate"], corrected["interval95"], format_percent)
+
+
 def _bars(model: ModelResults) -> str:
     return bar_chart([model.decisions.count(code) for code in DECISION_CODES])
 
@@ -215,6 +238,7 @@ _DECISIONS = (
     ResultColumn("s.d.", lambda model: format_decimal(model.decisions.sd)),
 )
 _PASS_RATE = ResultColumn("pass rate (95%)", _pass_rate)
+_CORRECTED_RATE = ResultColumn("corrected (95%)", _corrected_rate)
 _DISTRIBUTION = (
     ResultColumn("1 2 3 4 5", _bars, right=False),
     ResultColumn(OTHER, lambda model: f"{model.decisions.count(OTHER):,}"),

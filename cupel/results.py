@@ -135,6 +135,15 @@ class PassRate:
 
 
 @dataclass(frozen=True)
+class AccuracyFigures:
+    """Holds what people's labels say of the judge, and the pass rate that they correct, in the API's fields."""
+
+    labels: int
+    kappa: float | None
+    corrected: Json
+
+
+@dataclass(frozen=True)
 class ModelResults:
     column: RunColumn
     probes: int
@@ -160,6 +169,8 @@ class ModelResults:
     left_out_checks: Mapping[str, int] = field(default_factory=dict)
     extrapolated: Json | None = None
     """The extrapolation to all scenarios, in the API's fields; None unless the run is a sample."""
+    judge_accuracy: AccuracyFigures | None = None
+    """None unless people have labelled transcripts of it."""
 
     @property
     def name(self) -> str:
@@ -169,6 +180,10 @@ class ModelResults:
     def cost_usd(self) -> float | None:
         known = [cost.cost_usd for cost in self.costs]
         return sum(usd for usd in known if usd is not None) if known and None not in known else None
+
+    @property
+    def is_judged(self) -> bool:
+        return any(cost.role is ModelRole.JUDGE and cost.calls for cost in self.costs)
 
     @property
     def simulated(self) -> bool:
@@ -212,7 +227,13 @@ def _read_row(row: Json) -> ModelResults:
         partly_checked=row["partlyChecked"],
         left_out_checks=row["leftOutChecks"],
         extrapolated=row["extrapolated"],
+        judge_accuracy=_read_accuracy(row),
     )
+
+
+def _read_accuracy(row: Json) -> AccuracyFigures | None:
+    found = row["judgeAccuracy"]
+    return found and AccuracyFigures(found["labels"], found["kappa"], row["correctedPassRate"])
 
 
 def _read_decisions(estimate: Json) -> DecisionStatistics:
@@ -335,4 +356,7 @@ def _model_json(model: ModelResults) -> Json:
         "errors": [asdict(reason) for reason in model.reasons],
         "unscoredReasons": list(map(reason_json, model.unscored_reasons)),
         "extrapolated": model.extrapolated,
+        "judgeAccuracy": model.judge_accuracy
+        and {"labels": model.judge_accuracy.labels, "kappa": model.judge_accuracy.kappa},
+        "correctedPassRate": model.judge_accuracy and model.judge_accuracy.corrected,
     }

@@ -17,7 +17,7 @@ from cupel.errors import ApiProblem, CupelError, NotConnected, RefusedField, Usa
 from cupel.json_types import Json, TaggedJson, unsendable_field, without_none
 from cupel.pages import PAGE_SIZE, Pages
 
-type QueryValue = str | int | float | Sequence[str] | Sequence[int] | None
+type QueryValue = str | float | Sequence[str] | Sequence[int] | None
 """A boolean is an int, too, and is sent as `true` or `false`."""
 
 ATTEMPTS = 4

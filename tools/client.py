@@ -110,7 +110,7 @@ def _type(argument: inspect.Parameter) -> str:
     choices = [each for each in (get_args(kind) or (kind,)) if each is not type(None)]
     if get_origin(kind) is Sequence:
         return "list[int]" if choices == [int] else "list[str]"
-    return {int: "int", bool: "bool", float: "float"}.get(choices[0], "str")
+    return {int: "int", float: "float", bool: "bool"}.get(choices[0], "str")
 
 
 def _is_paged(operation: Operation) -> bool:

@@ -1,7 +1,7 @@
 """Defines options for CI pipelines, which apply at the end of a run: a gate, and a JUnit file."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import Signature, signature
 from pathlib import Path
@@ -12,7 +12,7 @@ import typer
 from cupel.commands.written_files import check_text_file, write_text_file
 from cupel.comparing import ComparisonGate, FailIf
 from cupel.errors import UsageError
-from cupel.gates import ErrorsAs, Gate
+from cupel.gates import CalibratedGate, ErrorsAs, Gate
 from cupel.json_types import Json, without_none
 from cupel.results import ModelResults
 from cupel.session import Session
@@ -31,6 +31,13 @@ Confidence = Annotated[
         min=0.5,
         max=0.999,
         help="Confidence with which a rate must be below --fail-under.",
+    ),
+]
+Calibrated = Annotated[
+    bool,
+    typer.Option(
+        "--calibrated",
+        help="Use the pass rate that people's labels correct, with --confidence its lower bound; fail without labels.",
     ),
 ]
 AllowErrors = Annotated[
@@ -144,14 +151,25 @@ class GateOptions:
     gate: Gate
     junit: Path | None
     baseline: Baseline | None
+    calibrated: CalibratedGate | None = None
 
     def check_waits_for_end(self, is_waiting: bool) -> None:
-        needs_end = self.junit is not None or self.baseline is not None or not self.gate.is_unconditional
-        if needs_end and not is_waiting:
+        if (self.junit is not None or self.has_condition) and not is_waiting:
             raise UsageError(
                 "--fail-under, --allow-errors, --fail-if-worse-than, --not-worse-than and --junit need the run to end: "
                 "add --watch"
             )
+
+    @property
+    def has_condition(self) -> bool:
+        return self.baseline is not None or self.calibrated is not None or not self.gate.is_unconditional
+
+    def check_without_stack(self) -> None:
+        """Raise UsageError for a condition that only a stack can check."""
+        if self.baseline is not None:
+            raise UsageError(f"{self.baseline.option}: needs a stack, which stores the run to compare with")
+        if self.calibrated is not None:
+            raise UsageError("--calibrated: needs a stack, which stores the labels")
 
     def apply(
         self,
@@ -173,8 +191,8 @@ class GateOptions:
         if own and repair is not None:
             session.remark(f"{repair} scores the stored answers again")
         violations = [*own, *further()]
-        if not self.gate.is_unconditional or self.baseline is not None:
-            rate = self.gate.pass_rate(results)
+        if self.has_condition:
+            rate = None if self.calibrated else self.gate.pass_rate(results)
             print_verdict(session, violations, "" if rate is None else f", pass rate {format_percent(rate)}")
         return not violations
 
@@ -188,6 +206,7 @@ def print_verdict(session: Session, violations: Sequence[str], figures: str = ""
 def _gates(
     fail_under: FailUnder = None,
     confidence: Confidence = None,
+    calibrated: Calibrated = False,
     allow_errors: AllowErrors = None,
     errors_as: ErrorsAsOption = ErrorsAs.MISSING,
     allow_left_out_checks: AllowLeftOutChecks = False,
@@ -201,6 +220,14 @@ def _gates(
     """Return the gates. The parameters are the options that `with_gates` adds. Raises UsageError for one without
     effect."""
     gate = Gate(fail_under, allow_errors, allow_left_out_checks, confidence, errors_as)
+    calibrated_gate = None
+    if calibrated:
+        if fail_under is None:
+            raise UsageError("--calibrated: needs --fail-under")
+        if errors_as is ErrorsAs.FAIL:
+            raise UsageError("--calibrated: cannot be combined with --errors-as fail, because labels are of answers")
+        calibrated_gate = CalibratedGate(fail_under, confidence)
+        gate = replace(gate, fail_under=None, allow_errors=allow_errors or 0)
     baseline = Baseline.from_options(
         worse_than, not_worse_than, margin, alpha, allow_inconclusive=allow_inconclusive, errors_as=errors_as
     )
@@ -210,7 +237,7 @@ def _gates(
         raise UsageError("--confidence: needs --fail-under")
     if junit is not None:
         check_text_file(junit, "--junit")
-    return GateOptions(gate, junit, baseline)
+    return GateOptions(gate, junit, baseline, calibrated_gate)
 
 
 def with_gates(command: Callable[..., None]) -> Callable[..., None]:

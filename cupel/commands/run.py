@@ -215,8 +215,7 @@ def _run_in_process(
 
 
 def _refuse_without_stack(settings: Json, gates: GateOptions, *, new: bool) -> None:
-    if gates.baseline is not None:
-        raise UsageError(f"{gates.baseline.option}: needs a stack, which stores the run to compare with")
+    gates.check_without_stack()
     if new:
         raise UsageError("--new: has no effect with --in-process, which stores no definition")
     refuse_settings_of_stacks(settings)
@@ -349,8 +348,13 @@ def _watch_to_end(
     def further() -> Sequence[str]:
         if run["status"] != RunStatus.COMPLETED:
             return [f"the run is {run['status']}"]
-        baseline = gates.baseline
-        return _worse_targets(session, client, baseline, run, as_json=as_json) if baseline else ()
+        violations = list[str]()
+        if (calibrated := gates.calibrated) is not None:
+            calibration = client.get_calibration(run["id"], confidence=calibrated.confidence)
+            violations += calibrated.violations(calibration, [model.name for model in results])
+        if (baseline := gates.baseline) is not None:
+            violations += _worse_targets(session, client, baseline, run, as_json=as_json)
+        return violations
 
     passed = gates.apply(session, results, lambda: render_junit(client, run), repair, further)
     if not passed:

@@ -192,7 +192,7 @@ def _sample(record: Record, model: str) -> Json:
     error = {"error": _error(f"{record.error['code']}: {record.error['message']}")} if record.error else {}
     seconds = (outcome.get("durationMs") or 0) / 1000
     details = {"name": record.scenario.get("name"), "dimensions": record.scenario.get("dimensions")}
-    details["omittedParameters"] = outcome.get("omittedParameters")
+    details |= {name: outcome.get(name) for name in ("omittedParameters", "labels")}
     return {
         "id": record.sample_id,
         "epoch": record.epoch,

@@ -147,6 +147,7 @@ def _result(record: Record, label: str, column: int, row: int) -> Json:
             "tags": record.scoring.get("tags") or [],
             "leftOutChecks": record.scoring.get("leftOutChecks") or {},
             "omittedParameters": outcome.get("omittedParameters") or [],
+            "labels": outcome.get("labels") or [],
         },
         "gradingResult": {
             "pass": passed,

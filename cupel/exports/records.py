@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from heapq import merge
+from itertools import groupby
+from math import inf
 from tempfile import NamedTemporaryFile
 
 from cupel.columns import RunColumn, column_of
@@ -15,6 +17,7 @@ from cupel.run_reads import RunReadingClient
 from cupel_core.domain.runs.run import ProbeStatus
 
 NOT_FOUND = 404
+_NO_LABELS: tuple[float, Iterator[Json]] = (inf, iter(()))
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,14 @@ def total_spend(outcome: Json) -> Json:
     return outcome.get("totalSpend") or (outcome.get("error") or {}).get("totalSpend") or {}
 
 
+def _index_of(probe_id: str) -> float:
+    return int(probe_id.rpartition("-")[2])
+
+
+def _exported_label(label: Json) -> Json:
+    return {name: value for name, value in label.items() if name not in ("runId", "probeId")}
+
+
 def may_decide(run: Json) -> bool:
     snapshot = run["config"].get("definitionSnapshot")
     return snapshot is None or snapshot.get("decision") is not None
@@ -135,7 +146,18 @@ class OutcomeReader:
 
     def outcomes(self, column: RunColumn | None = None) -> Iterator[Json]:
         of_column = {} if column is None else {"model": column.target, "prompt_id": column.prompt}
-        return merge(self._transcripts(of_column), self._errored(of_column), key=probe_index)
+        listed = merge(self._transcripts(of_column), self._errored(of_column), key=probe_index)
+        return self._with_labels(listed)
+
+    def _with_labels(self, outcomes: Iterator[Json]) -> Iterator[Json]:
+        """Yield the outcomes, and with those that people have labelled the labels. Both are listed by probe."""
+        labels = groupby(self.client.list_labels(self.run["id"]), lambda each: _index_of(each["probeId"]))
+        labelled, given = next(labels, _NO_LABELS)
+        for outcome in outcomes:
+            index = probe_index(outcome)
+            while labelled < index:
+                labelled, given = next(labels, _NO_LABELS)
+            yield {**outcome, "labels": list(map(_exported_label, given))} if labelled == index else outcome
 
     def _transcripts(self, of_column: dict[str, str | None]) -> Iterator[Json]:
         listed = (

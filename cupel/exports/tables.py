@@ -40,6 +40,7 @@ _COLUMNS = (
     "score",
     "reason",
     "tags",
+    "labels",
     "leftOutChecks",
     "omittedParameters",
     "turnCount",
@@ -57,8 +58,8 @@ _COLUMNS = (
     "errorCode",
     "errorMessage",
 )
-"""`variables`, `dimensions` and `metadata` are JSON, `question` is the user's last message, `costUsd` is the target's
-cost, and `totalCostUsd` that of all calls. Costs are empty without calls or if a price is unknown."""
+"""`variables`, `dimensions`, `metadata` and `labels` are JSON, `question` is the user's last message, `costUsd` is the
+target's cost, and `totalCostUsd` that of all calls. Costs are empty without calls or if a price is unknown."""
 _COST_COLUMNS = {
     ModelRole.TARGET: "costUsd",
     ModelRole.JUDGE: "judgeCostUsd",
@@ -104,7 +105,7 @@ def _row(outcome: Json) -> Json:
     row |= {"passed": result.get("success"), "question": last_message(outcome, "user")}
     row["answer"] = last_message(outcome, "assistant")
     row |= {"errorCode": error.get("code"), "errorMessage": error.get("message")}
-    for name in ("variables", "dimensions", "metadata"):
+    for name in ("variables", "dimensions", "metadata", "labels"):
         row[name] = printable_json(outcome[name]) if outcome.get(name) else None
     costs = {name: _usd(row[name]) for name in (*_COST_COLUMNS.values(), "totalCostUsd") if row.get(name) is not None}
     return {name: spreadsheet_cell(row.get(name)) for name in _COLUMNS} | costs

@@ -142,7 +142,7 @@ def difference_coverage(before: JudgedSetting, after: JudgedSetting, draws: int,
         if isinstance(sides[0], Uncorrected) or isinstance(sides[1], Uncorrected):
             continue
         found += 1
-        difference = corrected_difference(sides[1], sides[0])
+        difference = corrected_difference([sides[1]], [sides[0]])
         hits += contains(difference.interval, after.rate - before.rate)
         judged += (sides[1].judge_rate or 0.0) - (sides[0].judge_rate or 0.0)
     return hits / found, judged / found

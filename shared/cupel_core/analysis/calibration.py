@@ -20,7 +20,7 @@ def calibrate(
     run_id: str,
     criterion: str,
     rescore_id: str | None,
-    *,
+    bound_confidence: float = 0.95,
     calibration_run: str | None = None,
 ) -> Calibration:
     """Compare the verdicts on a criterion with the labels.
@@ -35,7 +35,7 @@ def calibrate(
         judge = _complete_rescore(ref, rescore_id).config.grader_config(run.grader_config).judge_model
     measured = None if calibration_run is None else _measured(run, criterion, rescore_id, calibration_run)
     labelled = load_labelled(run, criterion, rescore_id)
-    return calibration_of(labelled, judge, rescore_id=rescore_id, measured=measured)
+    return calibration_of(labelled, judge, rescore_id=rescore_id, measured=measured, bound_confidence=bound_confidence)
 
 
 def plan_labels(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from cupel_core.analysis.corrected_comparisons import CorrectedComparisons
 from cupel_core.analysis.sides import LoadedSide, check_matchable, not_matchable, read_side, side_columns
 from cupel_core.analysis.tabulate import counted_inputs
 from cupel_core.base.clock import utc_now
@@ -99,7 +100,10 @@ def get(workspace: str, comparison_id_: str) -> ComparisonView:
     comparison = comparisons.get(workspace, comparison_id_)
     compared = [runs.get(RunRef(workspace, run_id)) for run_id in comparison.spec.run_ids]
     is_completed = comparison.status is JobStatus.COMPLETED
-    figures = comparisons.get_figures(workspace, comparison.id) if is_completed else None
+    figures = None
+    if is_completed:
+        stored = comparisons.get_figures(workspace, comparison.id)
+        figures = CorrectedComparisons().add(stored, comparison.spec, compared)
     is_stale = is_completed and _revisions(comparison.spec, compared) != comparison.revisions
     return ComparisonView(comparison, jobs.find(comparison.workspace, comparison.job_id), figures, is_stale)
 
@@ -116,10 +120,10 @@ def list_scenarios(
 
     Raises Conflict for a comparison without figures.
     """
-    view = get(workspace, comparison_id_)
-    if view.figures is None:
-        raise Conflict(f"the comparison is {view.comparison.status}")
-    count = len(view.figures["rows"])
+    comparison = comparisons.get(workspace, comparison_id_)
+    if comparison.status is not JobStatus.COMPLETED:
+        raise Conflict(f"the comparison is {comparison.status}")
+    count = len(comparisons.get_figures(workspace, comparison_id_)["rows"])
     if row is not None and row >= count:
         raise Invalid.field("row", f"must be at most {count - 1}: the comparison has {count} row{'s' * (count > 1)}")
     start = decode_index(cursor)

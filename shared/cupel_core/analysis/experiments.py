@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from cupel_core.analysis import comparisons
+from cupel_core.analysis.corrected_comparisons import CorrectedComparisons
 from cupel_core.base.errors import ClientError, Conflict, NotFound
 from cupel_core.base.messages import RunRef
 from cupel_core.base.preconditions import Precondition
@@ -64,6 +65,7 @@ def summary(workspace: str, experiment_id: str, now: datetime) -> ExperimentSumm
     members = list(_members(workspace, experiment_id))
     compared, varied = list[tuple[str, str, dict[str, Any]]](), dict[str, None]()
     pending = list[tuple[Run, ComparisonSpec, ComparisonRecord | None]]()
+    baseline, corrected = _baseline(workspace, experiment), CorrectedComparisons()
     for run in members:
         if (spec := _spec(experiment, run)) is None:
             continue
@@ -72,11 +74,13 @@ def summary(workspace: str, experiment_id: str, now: datetime) -> ExperimentSumm
             pending.append((run, spec, found))
             continue
         figures = stored_comparisons.get_figures(workspace, found.id)
+        if baseline is not None:
+            figures = corrected.add(figures, spec, (baseline, run))
         compared.append((run.id, found.id, figures))
         varied |= dict.fromkeys(figures["whatChanged"]["causes"])
     rows = experiment_rows(compared, experiment.design.alpha)
     suggestion = suggested_conclusion(experiment.design, rows)
-    explained = list(_explained(workspace, pending, _baseline(workspace, experiment), now))
+    explained = list(_explained(workspace, pending, baseline, now))
     return ExperimentSummary(experiment, members, rows, explained, list(varied), suggestion)
 
 

@@ -4,6 +4,7 @@ from datetime import datetime
 from itertools import islice
 
 from cupel_core.analysis.basic import read_rows, read_sample
+from cupel_core.analysis.judge_accuracy import judge_accuracy
 from cupel_core.analysis.tabulate import CountedInputs, counted_inputs, read_available
 from cupel_core.base.clock import utc_now
 from cupel_core.base.deferred import dataclass
@@ -40,8 +41,12 @@ def get_results(workspace: str, run_id: str, now: datetime, has_time: Callable[[
     inputs = counted_inputs(run)
     available = read_available(inputs, has_time)
     sample, is_over = read_sample(run), inputs.recorded == run.plan.total
+    accuracy = judge_accuracy(run) if is_over else {}
     columns = tuple(
-        _column(run, available.counts, number, sample if is_over else None) for number in range(len(run.plan.columns))
+        _column(run, available.counts, number, sample if is_over else None)._replace(
+            judge_accuracy=accuracy.get(number)
+        )
+        for number in range(len(run.plan.columns))
     )
     messages = _messages(inputs.ref, columns, now)
     return RunResults(run, inputs.recorded, available.is_complete, columns, sample, messages)

@@ -93,10 +93,21 @@ class CorrectedRateResponse(ResponseModel):
     interval: Interval95 = None
     interval_of_these: Annotated[list[float] | None, Field(serialization_alias="intervalOfThese95")] = None
     """95% interval for exactly these transcripts. Example: [0.74, 0.87]"""
+    lower_bound: float | None = None
+    """One-sided lower bound of the rate; its confidence is 0.95, or that of the request. Example: 0.75"""
     judge_rate: float | None = None
     """Pass rate by the judge, each scenario once. Example: 0.9"""
     labels_only: LabelledShareResponse | None = None
     """Pass rate by the labels alone."""
+
+
+class JudgeAccuracyResponse(ResponseModel):
+    """Agreement of the judge with the labels of people."""
+
+    labels: int
+    """Labelled transcripts that the judge decided. Example: 60"""
+    kappa: float | None
+    """Agreement beyond chance, from -1 to 1. Example: 0.71"""
 
 
 class SkipBoundsResponse(ResponseModel):

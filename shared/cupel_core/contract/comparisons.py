@@ -243,6 +243,19 @@ class OwnDifferenceResponse(ResponseModel):
     """p of a test stratified by scenario, not adjusted; null without repeats of decisions."""
 
 
+class CorrectedDifferenceResponse(ResponseModel):
+    """Difference of pass rates that are corrected for the judges' errors, each side with its own labels."""
+
+    baseline: float
+    """Corrected pass rate of the baseline. Example: 0.78"""
+    comparison: float
+    """Corrected pass rate of the comparison side. Example: 0.84"""
+    difference: float
+    """Comparison minus baseline. Example: 0.06"""
+    interval: list[float] | None
+    """95% interval; null if a side has fewer than five scenarios. Example: [-0.03, 0.15]"""
+
+
 class ComparisonRowResponse(ResponseModel):
     """Figures of one pair of columns; several columns of a side are averaged. See docs/statistics.md."""
 
@@ -312,6 +325,8 @@ class ComparisonRowResponse(ResponseModel):
     """Cost of the target's calls."""
     time_ratio: UsageRatioResponse
     """Duration of the target's calls."""
+    corrected_difference: CorrectedDifferenceResponse | None = None
+    """Null unless people have labelled enough of both sides, and for decisions."""
     cautions: list[CautionResponse]
     """Limits of the figures."""
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, StringConstraints, field_validator
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from
-from cupel_core.contract.comparisons import Alpha, ColumnName, Margin
+from cupel_core.contract.comparisons import Alpha, ColumnName, CorrectedDifferenceResponse, Margin
 from cupel_core.contract.fields import SINGLE_LINE, Id, ResourceName, not_blank, not_null
 from cupel_core.domain.analysis.experiments import (
     Conclusion,
@@ -174,6 +174,8 @@ class ExperimentRowResponse(ResponseModel):
     adjusted_p: float | None
     """Adjusted over all rows of the experiment by Holm's method."""
     verdict: ComparisonVerdict
+    corrected_difference: CorrectedDifferenceResponse | None
+    """Null unless people have labelled enough of both runs, and for decisions."""
 
     @classmethod
     def of(cls, row: ExperimentRow) -> "ExperimentRowResponse":
@@ -184,6 +186,7 @@ class ExperimentRowResponse(ResponseModel):
             comparison_mean=row.figures["comparisonMean"],
             difference=row.figures["difference"],
             interval=row.figures["interval"],
+            corrected_difference=row.figures.get("correctedDifference"),
         )
 
 

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from cupel_core.contract.analysis import QuantilesResponse, ShareEstimateResponse
 from cupel_core.contract.budgets import MaxUsd, SpentUsd, UncertainUsd
+from cupel_core.contract.calibrations import CorrectedRateResponse, JudgeAccuracyResponse
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
 from cupel_core.contract.comparisons import LeftOutScenarios
@@ -77,6 +78,10 @@ class ReportColumnResponse(ColumnFields):
     """Name of target and prompt."""
     figures: ReportFiguresResponse
     """Figures of this target and prompt."""
+    judge_accuracy: JudgeAccuracyResponse | None = None
+    """Null unless people have labelled transcripts of it."""
+    corrected_pass_rate: CorrectedRateResponse | None = None
+    """Null if `judgeAccuracy` is."""
 
 
 class ReportBudgetResponse(ResponseModel):
@@ -501,7 +506,7 @@ class ReportResponse(ResponseModel):
     """Model that writes the summary; null for none. Example: openai/gpt-6.1-terra"""
     status: JobStatus
     is_stale: bool
-    """True if the run has other outcomes by now. Example: false"""
+    """True if the run has other outcomes or labels by now. Example: false"""
     created_at: Time
     completed_at: Time | None
     failure: FailureResponse | None

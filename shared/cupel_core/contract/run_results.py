@@ -9,6 +9,7 @@ from cupel_core.contract.analysis import (
     OperatingFiguresResponse,
     RunSampleResponse,
 )
+from cupel_core.contract.calibrations import CorrectedRateResponse, JudgeAccuracyResponse
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel, read_from
 from cupel_core.contract.left_out_checks import LeftOutCounts
@@ -53,6 +54,10 @@ class ColumnResultsResponse(ColumnFields):
     estimate: GroupEstimateResponse
     """Its figures."""
     extrapolated: Extrapolated
+    judge_accuracy: JudgeAccuracyResponse | None
+    """Null unless people have labelled transcripts of it, and while the run goes on."""
+    corrected_pass_rate: Annotated[CorrectedRateResponse | None, read_from("judge_accuracy.corrected_pass_rate")] = None
+    """Null if `judgeAccuracy` is."""
     unscored: Annotated[int, read_from("totals.unscored")]
     """Completed probes of which a weighted assertion could not be computed."""
     cut_answers: Annotated[int, read_from("totals.cut")]

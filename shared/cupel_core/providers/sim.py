@@ -73,7 +73,18 @@ def _text(model_name: str, request: ModelRequest) -> str:
     if not request.wants_json:
         return simulation.simulated_answer(model_name, request)
     schema = request.json_schema or {"type": "object", "properties": {"answer": {"type": "string"}}}
-    return orjson.dumps(example_of(schema, simulation.turn_rng(model_name, request, "json"))).decode()
+    example = example_of(schema, simulation.turn_rng(model_name, request, "json"))
+    verdict = simulation.lenient_verdict(model_name, request)
+    if verdict is not None and isinstance(example, dict):
+        example |= {name: _judged(name, value, verdict) for name, value in example.items()}
+    return orjson.dumps(example).decode()
+
+
+def _judged(name: str, value: object, verdict: bool) -> object:
+    """Return the value of a judge's field that agrees with the verdict."""
+    if isinstance(value, bool):
+        return verdict != name.startswith("failure")
+    return float(verdict) if name == "score" else value
 
 
 def _limited(text: str, parameters: ModelParameters) -> tuple[str, str]:

@@ -12,6 +12,7 @@ transcripts/<ws>/<runId>/report-<reportId>.json.gz       the quotations of conve
 analyses/<ws>/<runId>/<revision>/counts-<leaf>.bin.gz    counts of the outcomes of 10,000 probes
 analyses/<ws>/<runId>/<analysisId>.json.gz               the figures of an analysis
 analyses/<ws>/<runId>/reports/<reportId>.json.gz         the figures of a report
+analyses/<ws>/<runId>/judges/<key>.json.gz               the accuracy of the run's judge on people's labels
 comparisons/<ws>/<comparisonId>/figures.json.gz          a comparison's figures; `scenarios-<row>.json.gz` beside it
 chats/<ws>/<chatId>/<unique>.json.gz                     a text of a chat above 8 KB
 uploads/<ws>/<fileId>                                    a file, or a part of one, as uploaded, until it is checked

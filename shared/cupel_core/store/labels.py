@@ -84,6 +84,11 @@ def delete(ref: RunRef, key: LabelKey) -> None:
     LabelItem(keys.labels(ref, key.block), key.sort_key).delete()
 
 
+def may_exist(ref: RunRef) -> bool:
+    """Return False for a run that never had a label. This reads one item."""
+    return bool(_blocks(ref))
+
+
 def list_of_run(ref: RunRef, start: str = "") -> Iterator[Label]:
     """Yield the labels of a run by probe index, from a sort key on. The reads are strongly consistent."""
     first = parse_index(start.partition("#")[0]) // keys.PROBES_PER_BLOCK if start else 0

@@ -60,6 +60,10 @@ def narrative_reply(ref: RunRef, key: str) -> str:
     return f"{analysis_blobs(ref)}narratives/{key}.json.gz"
 
 
+def judge_accuracy(ref: RunRef, key: str) -> str:
+    return f"{analysis_blobs(ref)}judges/{key}.json.gz"
+
+
 def count_file(ref: RunRef, revision: str, version: int, first_leaf: int) -> str:
     """Return the key. `revision` identifies the outcomes that are counted, and `version` the format of the file."""
     return f"{analysis_blobs(ref)}{revision}/counts-{version}-{barrier_node(first_leaf)}.bin.gz"

@@ -163,7 +163,9 @@ def test_errors_of_another_run_correct_a_rate(client: Client, run: Run) -> None:
     corrected = found["columns"][0]["corrected"]
     assert corrected["method"] == "CARRIED"
     assert corrected["rate"] == pytest.approx((29 / 40 + 16 / 24 - 1) / (16 / 24))
-    assert corrected["interval95"][0] < corrected["rate"] < corrected["judgeRate"]
+    assert corrected["interval95"][0] < corrected["lowerBound"] < corrected["rate"] < corrected["judgeRate"]
+    weak = carried(client, run, other, confidence="0.6").json()["columns"][0]["corrected"]
+    assert corrected["lowerBound"] < weak["lowerBound"] < weak["rate"]
     assert corrected["labelsOnly"]["labels"] == 40
 
 

@@ -82,6 +82,8 @@ def test_only_labelled_transcripts_are_graded(client: Client, run: Run) -> None:
     assert [each["probeIndex"] for each in results] == list(range(LABELLED))
     (scores,) = client.get(f"/v1/runs/{run.id}/scores", query={"rescoreId": rescore}).json()["models"]
     assert (scores["judged"], scores["successes"], scores["unscored"]) == (20, 17, 0)
+    (result,) = client.get(f"/v1/runs/{run.id}/results", query={"rescoreId": rescore}).json()["models"]
+    assert result["correctedPassRate"] is None
 
 
 def test_a_seed_draws_some_of_them(client: Client, run: Run) -> None:

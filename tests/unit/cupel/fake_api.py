@@ -207,6 +207,8 @@ def result_row(found: ModelResults, errors: Json) -> Json:
             "costs": [{"role": role, "calls": calls, "costUsd": usd} for role, calls, usd in found.costs],
         },
         "extrapolated": found.extrapolated,
+        "judgeAccuracy": None,
+        "correctedPassRate": None,
         "errors": [
             {
                 "code": each.code,
@@ -310,6 +312,8 @@ class FakeApi:
             case ["runs", _, "transcripts"]:
                 model = filters.get("model")
                 return self._page(request, [t for t in self.transcripts if model in (None, t["modelId"])])
+            case ["runs", _, "labels"]:
+                return self._page(request, [])
             case ["probes"] | ["runs", _, "probes"]:
                 model = filters.get("model")
                 return self._page(request, [e for e in self.errors if model in (None, e["modelId"])])

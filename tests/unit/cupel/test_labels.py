@@ -1,5 +1,8 @@
 """`cupel labels` and `cupel judges`, against the real API function."""
 
+import csv
+import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -140,3 +143,33 @@ def test_a_file_of_a_spreadsheet_is_read(command: Cupel, run: Run, tmp_path: Pat
     file.write_bytes("scenario;label;labeller\r\nCase 1;pass;Zoë\r\n".encode("utf-16"))
     assert command("labels", "import", run.id, str(file)).output.strip() == "1 created, 0 changed, 0 unchanged"
     assert "Zoë" in command("labels", "list", run.id).output
+
+
+def test_exports_carry_the_labels(command: Cupel, run: Run, tmp_path: Path) -> None:
+    command("labels", "set", f"{run.id}-3", "fail", "--labeller", "ana", "--note", "wrong limit")
+    command("labels", "set", f"{run.id}-3", "pass", "--labeller", "ben")
+    command("labels", "set", f"{run.id}-39", "skip", "--labeller", "ana", "--criterion", "llm-rubric")
+    lines = map(json.loads, command("export", run.id, "--format", "jsonl").stdout.splitlines())
+    labelled = {each["probeIndex"]: each["labels"] for each in lines if "labels" in each}
+    assert {index: len(labels) for index, labels in labelled.items()} == {3: 2, 39: 1}
+    assert {(each["labeller"], each["value"], each["note"]) for each in labelled[3]} == {
+        ("ana", "fail", "wrong limit"),
+        ("ben", "pass", None),
+    }
+    rows = {
+        row["probeIndex"]: row["labels"]
+        for row in csv.DictReader(command("export", run.id, "--format", "csv").stdout.splitlines())
+    }
+    assert [index for index, labels in rows.items() if labels] == ["3", "39"]
+    assert json.loads(rows["39"])[0]["criterion"] == "llm-rubric"
+    logs = tmp_path / "logs"
+    command("export", run.id, "--format", "promptfoo", "--output", str(tmp_path / "results.json"))
+    results = json.loads((tmp_path / "results.json").read_text())["results"]["results"]
+    assert [len(each["metadata"]["labels"]) for each in results] == [2 * (n == 3) + (n == 39) for n in range(40)]
+    command("export", run.id, "--format", "inspect", "--output", str(logs))
+    assert "wrong limit" in "".join(zipfile_text(each) for each in logs.glob("*.eval"))
+
+
+def zipfile_text(path: Path) -> str:
+    with zipfile.ZipFile(path) as archive:
+        return "".join(archive.read(name).decode() for name in archive.namelist())

@@ -56,7 +56,14 @@ def test_no_tokens_cost_nothing() -> None:
 
 def test_the_simulated_models_are_listed_as_simulated() -> None:
     known = prices.known_models("sim")
-    assert [model.id for model in known] == ["sim/steady", "sim/bold", "sim/contrarian", "sim/flaky", "sim/echo"]
+    assert [model.id for model in known] == [
+        "sim/steady",
+        "sim/bold",
+        "sim/contrarian",
+        "sim/flaky",
+        "sim/echo",
+        "sim/lenient",
+    ]
     assert all("Simulated" in model.name for model in known)
 
 

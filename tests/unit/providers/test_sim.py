@@ -55,3 +55,26 @@ async def test_an_unknown_simulated_model_is_an_invalid_request() -> None:
         await complete(ACCOUNT, "sim/clever", about("scn_1"), 5)
     assert caught.value.code is ProbeErrorCode.INVALID_REQUEST
     assert "sim/steady" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("names", "passed"),
+    [
+        (("pass", "score"), {"pass": True, "score": 1.0}),
+        (("successMet", "failureMet"), {"successMet": True, "failureMet": False}),
+    ],
+)
+async def test_the_lenient_judge_gives_the_fields_of_one_verdict(
+    names: tuple[str, ...], passed: dict[str, object]
+) -> None:
+    kinds = {name: {"type": "number" if name == "score" else "boolean"} for name in names}
+    schema = {"type": "object", "properties": {**kinds, "reason": {"type": "string"}}}
+    parameters = ModelParameters(response_format=ResponseFormat.of_schema(schema))
+    failed = {name: not value if isinstance(value, bool) else 0.0 for name, value in passed.items()}
+    found = []
+    for number in range(40):
+        messages = (Message(MessageRole.USER, f'{{"output": "Case {number}. Rating: 1"}}'),)
+        reply = json.loads((await complete(ACCOUNT, "sim/lenient", ModelRequest(messages, parameters), 5)).text)
+        found.append({name: reply[name] for name in names})
+    assert all(each in (passed, failed) for each in found)
+    assert 8 <= found.count(passed) <= 24

@@ -42,3 +42,16 @@ test("each role that was called has a column, with zero for a target that did no
     [null, null],
   ]);
 });
+
+test("corrected rates are columns only if people have labelled", () => {
+  const labelled = {
+    ...column("a", []),
+    judgeAccuracy: { labels: 40, kappa: 0.71 },
+    correctedPassRate: { rate: 0.6, interval95: [0.5, 0.7] },
+  } as unknown as ColumnResults;
+  const [head, row, other] = resultsTable([labelled, column("b", [])]);
+  const at = head?.indexOf("labels") ?? -1;
+  expect(row?.slice(at, at + 5)).toEqual([40, 0.71, 0.6, 0.5, 0.7]);
+  expect(other?.slice(at, at + 5)).toEqual([null, null, null, null, null]);
+  expect(resultsTable([column("b", [])])[0]).not.toContain("labels");
+});

@@ -16,6 +16,13 @@ const RESULTS: readonly Field[] = [
   ["pass rate low", ({ estimate }) => estimate.passRate.interval95?.[0] ?? null],
   ["pass rate high", ({ estimate }) => estimate.passRate.interval95?.[1] ?? null],
 ];
+const CORRECTED: readonly Field[] = [
+  ["labels", ({ judgeAccuracy }) => judgeAccuracy?.labels ?? null],
+  ["kappa", ({ judgeAccuracy }) => judgeAccuracy?.kappa ?? null],
+  ["corrected pass rate", ({ correctedPassRate }) => correctedPassRate?.rate ?? null],
+  ["corrected pass rate low", ({ correctedPassRate }) => correctedPassRate?.interval95?.[0] ?? null],
+  ["corrected pass rate high", ({ correctedPassRate }) => correctedPassRate?.interval95?.[1] ?? null],
+];
 const DECISIONS: readonly Field[] = [
   ["decided", ({ estimate }) => estimate.decision.answers],
   ["mean decision", ({ estimate }) => estimate.decision.mean],
@@ -36,6 +43,8 @@ export function resultsTable(columns: readonly ColumnResults[]): Value[][] {
   const costs = rolesOf(columns).map(
     (role): Field => [`${roleCostName(role).toLowerCase()} usd`, (column) => costOf(column, role)],
   );
-  const fields = [...RESULTS, ...(hasDecisions ? DECISIONS : []), ...OPERATIONS, ...costs];
+  const isLabelled = columns.some(({ judgeAccuracy }) => judgeAccuracy);
+  const rates = [...RESULTS, ...(isLabelled ? CORRECTED : [])];
+  const fields = [...rates, ...(hasDecisions ? DECISIONS : []), ...OPERATIONS, ...costs];
   return [fields.map(([name]) => name), ...columns.map((column) => fields.map(([, read]) => read(column)))];
 }

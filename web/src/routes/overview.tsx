@@ -16,8 +16,10 @@ import {
   formatMs,
   formatSeconds,
   formatUsd,
+  UNKNOWN,
   visible,
 } from "../lib/format";
+import { accuracyText, isJudgeUncalibrated } from "../lib/judge_accuracy";
 import { leftOutText } from "../lib/left_out_checks";
 import { resultsTable } from "../lib/results_table";
 import { type CostRole, costOf, roleCostName, rolesOf } from "../lib/role_costs";
@@ -163,6 +165,9 @@ function ResultsSection({ id, results, isOver }: ResultsProps) {
           Caution: {visible(leftOut)}. Passed says nothing about these checks.
         </p>
       )}
+      {isJudgeUncalibrated(results.columns) && (
+        <p className={styles.note}>Uncalibrated judge: no labels of people say how often it is wrong.</p>
+      )}
       <ResultTable id={id} columns={results.columns} />
       <p className={styles.below} data-screen-only>
         <button
@@ -303,6 +308,7 @@ function ResultTable({ id, columns }: { id: string; columns: readonly ColumnResu
   const axis = decisionAxis(columns);
   const roles = rolesOf(columns);
   const hasRates = columns.some((column) => column.estimate.passRate.trials > 0);
+  const isLabelled = columns.some((column) => column.judgeAccuracy);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section className={styles.scroll} aria-label="Results by target" tabIndex={0}>
@@ -312,6 +318,7 @@ function ResultTable({ id, columns }: { id: string; columns: readonly ColumnResu
             <th scope="col">Target</th>
             <FigureHeader>Completed</FigureHeader>
             {hasRates && <th scope="col">Pass rate (95% interval)</th>}
+            {isLabelled && <th scope="col">Corrected by labels</th>}
             {axis && (
               <th scope="col" className={styles.wraps}>
                 Mean decision (95% interval), {axis.min} to {axis.max}
@@ -334,6 +341,7 @@ function ResultTable({ id, columns }: { id: string; columns: readonly ColumnResu
               column={column}
               axis={axis}
               hasRates={hasRates}
+              isLabelled={isLabelled}
               roles={roles}
             />
           ))}
@@ -348,10 +356,11 @@ interface RowProps {
   column: ColumnResults;
   axis: Axis | null;
   hasRates: boolean;
+  isLabelled: boolean;
   roles: readonly CostRole[];
 }
 
-function ResultRow({ id, column, axis, hasRates, roles }: RowProps) {
+function ResultRow({ id, column, axis, hasRates, isLabelled, roles }: RowProps) {
   const { estimate, operations } = column;
   return (
     <tr>
@@ -375,6 +384,11 @@ function ResultRow({ id, column, axis, hasRates, roles }: RowProps) {
             n={estimate.passRate.trials}
             what="Pass rate"
           />
+        </td>
+      )}
+      {isLabelled && (
+        <td>
+          <CorrectedRate column={column} />
         </td>
       )}
       {axis && (
@@ -405,5 +419,21 @@ function ResultRow({ id, column, axis, hasRates, roles }: RowProps) {
         </td>
       ))}
     </tr>
+  );
+}
+
+function CorrectedRate({ column }: { column: ColumnResults }) {
+  const { correctedPassRate: corrected, judgeAccuracy } = column;
+  if (!corrected || !judgeAccuracy) return <>{UNKNOWN}</>;
+  return (
+    <>
+      <Share
+        value={corrected.rate}
+        interval={corrected.interval95}
+        n={judgeAccuracy.labels}
+        what="Corrected pass rate"
+      />
+      <small>{accuracyText(judgeAccuracy)}</small>
+    </>
   );
 }

@@ -30,6 +30,7 @@ def get_calibration(
     run_id: str,
     criterion: _Criterion = RESULT,
     rescore_id: RescoreId = None,
+    confidence: Annotated[float, Parameter(ge=0.5, le=0.999, description="Confidence of `lowerBound`")] = 0.95,
     calibration_run: Annotated[
         str | None,
         Parameter(
@@ -40,7 +41,7 @@ def get_calibration(
     """Labels count if they were given before the judge's verdict was shown; where a label set drew transcripts, only
     those of the drawn ones. Runs of more than 20,000 probes are refused. 409 if the fingerprint of `calibrationRun`
     differs."""
-    found = calibrate(call.workspace, run_id, criterion, rescore_id, calibration_run=calibration_run)
+    found = calibrate(call.workspace, run_id, criterion, rescore_id, confidence, calibration_run)
     return CalibrationResponse.of(found, fingerprint_of(call.workspace, run_id, criterion, rescore_id))
 
 

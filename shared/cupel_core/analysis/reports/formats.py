@@ -133,6 +133,22 @@ def outcome_table(content: ReportContentResponse) -> ReportTable:
     return ReportTable(header, tuple(rows))
 
 
+def judge_table(content: ReportContentResponse) -> ReportTable:
+    header = ("target", "labels", "kappa", "pass rate by the judge", "corrected pass rate (95% interval)")
+    rows = (
+        (
+            column.name,
+            number(accuracy.labels),
+            decimal(accuracy.kappa),
+            share_text(column.figures.win_rate),
+            with_interval(corrected.rate, corrected.interval, percent),
+        )
+        for column in content.columns
+        if (accuracy := column.judge_accuracy) and (corrected := column.corrected_pass_rate)
+    )
+    return ReportTable(header, tuple(rows))
+
+
 def unscored_table(content: ReportContentResponse) -> ReportTable:
     rows = (
         (DESCRIPTIONS[each.code], each.code, each.model or NONE, each.provider_code or NONE, number(each.probes))

@@ -1,9 +1,10 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cupel_core.analysis.basic import analyze_counts
 from cupel_core.analysis.breakdowns import MAX_CELLS, case_properties
+from cupel_core.analysis.judge_accuracy import judge_accuracy
 from cupel_core.analysis.reports.agreement import agreement_response
 from cupel_core.analysis.reports.scan import Scan
 from cupel_core.analysis.reports.targets import column_names, differences, failed_scenarios, scenario_names, with_names
@@ -12,6 +13,7 @@ from cupel_core.base.errors import Invalid, NotFound
 from cupel_core.base.messages import RunRef
 from cupel_core.budgets.price_checks import has_price
 from cupel_core.contract.analysis import QuantilesResponse, ShareEstimateResponse
+from cupel_core.contract.calibrations import CorrectedRateResponse, JudgeAccuracyResponse
 from cupel_core.contract.estimates import EstimateIntervalResponse
 from cupel_core.contract.reports import (
     CheckStatisticsResponse,
@@ -33,6 +35,8 @@ from cupel_core.domain.analysis.breakdowns import groupable_fields, grouped_figu
 from cupel_core.domain.analysis.column_totals import MAX_CAUSES, CheckCount, ColumnTotals
 from cupel_core.domain.analysis.counts import RunCounts
 from cupel_core.domain.analysis.estimates import GroupEstimate
+from cupel_core.domain.calibration.judge_accuracy import JudgeAccuracy
+from cupel_core.domain.conversations.roles import ModelRole
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.reports.samples import MAX_TAGS, lowest_first
 from cupel_core.domain.reports.unpriced import unpriced_calls
@@ -67,6 +71,7 @@ def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: Estima
     overall = _sum(totals)
     snapshot = snapshots.get(run.snapshot_key)
     names, columns = list(scenario_names(snapshot, counts)), column_names(run)
+    accuracy = judge_accuracy(run)
     scan = Scan(run, frozenset(tag for tag, _ in _top_tags(overall)), rescore_ids).read()
     content = ReportContentResponse(
         run_name=run.labels.name,
@@ -87,8 +92,11 @@ def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: Estima
                 **ReportColumnResponse.fields_of_column(column),
                 name=name,
                 figures=figures(analysed.estimate, total),
+                **_accuracy(accuracy.get(number)),
             )
-            for column, name, analysed, total in zip(run.plan.columns, columns, analysis.columns, totals, strict=True)
+            for number, (column, name, analysed, total) in enumerate(
+                zip(run.plan.columns, columns, analysis.columns, totals, strict=True)
+            )
         ],
         errors=_errors(overall),
         unscored_reasons=_unscored(overall),
@@ -101,7 +109,7 @@ def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: Estima
         failed_scenarios=failed_scenarios(counts, names),
         differences=differences(run, counts, snapshot, columns),
         breakdowns=list(_breakdowns(counts, snapshot)) if analysis.overall.pass_rate.trials else [],
-        notes=list(_notes(run, analysis.overall, overall)),
+        notes=[*_notes(run, analysis.overall, overall), *_judge_notes(analysis.overall, overall, accuracy)],
     )
     return Measured(content, scan)
 
@@ -283,6 +291,15 @@ _WHY_NOT = {
 }
 
 
+def _accuracy(found: JudgeAccuracy | None) -> dict[str, Any]:
+    if found is None:
+        return {}
+    return {
+        "judge_accuracy": JudgeAccuracyResponse.from_value(found),
+        "corrected_pass_rate": CorrectedRateResponse.from_value(found.corrected_pass_rate),
+    }
+
+
 def _notes(run: Run, overall: GroupEstimate, totals: ColumnTotals) -> Iterator[str]:
     if totals.partly_checked:
         yield f"{left_out_message(totals.partly_checked, overall.completed, totals.left_out)}."
@@ -302,6 +319,12 @@ def _notes(run: Run, overall: GroupEstimate, totals: ColumnTotals) -> Iterator[s
             yield "A rescore grades the stored conversations again, with the same judge or another one."
     if run.scenario_count < run.scenario_total:
         yield f"The run has {run.scenario_count:,} of {run.scenario_total:,} scenarios; these figures are about them."
+
+
+def _judge_notes(overall: GroupEstimate, totals: ColumnTotals, accuracy: Mapping[int, JudgeAccuracy]) -> Iterator[str]:
+    judge = totals.costs.get(ModelRole.JUDGE)
+    if overall.pass_rate.trials and judge is not None and judge.calls and not accuracy:
+        yield "The judge is uncalibrated: no labels of people say how often it is wrong."
 
 
 def _why(totals: ColumnTotals) -> str:

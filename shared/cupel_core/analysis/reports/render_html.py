@@ -68,7 +68,9 @@ def render_html(report: ReportResponse, content: ReportContentResponse) -> str:
 def _parts(report: ReportResponse, content: ReportContentResponse) -> Iterator[MarkupNode]:
     yield element("p", _description(report, content), class_="muted")
     if report.is_stale:
-        yield element("p", "The run has other outcomes by now: this report is about earlier ones.", class_="stale")
+        yield element(
+            "p", "The run has other outcomes or labels by now: this report is about earlier ones.", class_="stale"
+        )
     if content.notes:
         yield element("ul", *(element("li", note) for note in content.notes))
     yield from _summary(formats.summary_of(report))
@@ -76,6 +78,7 @@ def _parts(report: ReportResponse, content: ReportContentResponse) -> Iterator[M
         yield element("h2", "Trial of the revised prompt")
         yield from (element("p", line) for line in lines)
     yield from _section("Outcome", formats.outcome_table(content), _pass_rates(content))
+    yield from _section("Accuracy of the judge", formats.judge_table(content))
     for by, breakdown in formats.breakdown_tables(content):
         yield from _section(f"Pass rate by {by}", breakdown)
     yield from _section("Differences between targets", formats.difference_table(content))

@@ -46,11 +46,12 @@ def _lines(report: ReportResponse, content: ReportContentResponse) -> Iterator[s
     yield ""
     yield _description(report, content)
     if report.is_stale:
-        yield "\n**The run has other outcomes by now: this report is about earlier ones.**"
+        yield "\n**The run has other outcomes or labels by now: this report is about earlier ones.**"
     yield from _list("Notes", content.notes)
     yield from _summary(formats.summary_of(report))
     yield from _list("Trial of the revised prompt", formats.trial_lines(report))
     yield from _section("Outcome", formats.outcome_table(content))
+    yield from _section("Accuracy of the judge", formats.judge_table(content))
     for by, breakdown in formats.breakdown_tables(content):
         yield from _section(f"Pass rate by {inline(by)}", breakdown)
     yield from _section("Differences between targets", formats.difference_table(content))

@@ -5,6 +5,7 @@ from itertools import batched
 from typing import NamedTuple
 
 from cupel_core.accounts.keys import model_error
+from cupel_core.analysis.judge_accuracy import accuracy_key
 from cupel_core.analysis.reports import trial_results
 from cupel_core.analysis.reports.scan import conversation, list_completed
 from cupel_core.analysis.reports.targets import with_names
@@ -99,8 +100,15 @@ def request_if_wanted(ref: RunRef, now: datetime) -> None:
 def current_inputs(run: Run, summarizer_model: str | None) -> ReportInputs:
     ref = RunRef(run.workspace, run.id)
     completed = [each.id for each in rescores.list_all_of_run(ref) if each.status is RescoreStatus.COMPLETED]
-    revision = counted_inputs(run).revision
-    return ReportInputs(run.id, revision, tuple(completed[-MAX_RESCORES:]), summarizer_model, PROMPT_VERSION)
+    inputs = counted_inputs(run)
+    return ReportInputs(
+        run.id,
+        inputs.revision,
+        tuple(completed[-MAX_RESCORES:]),
+        summarizer_model,
+        PROMPT_VERSION,
+        accuracy_key(inputs),
+    )
 
 
 def get(workspace: str, run_id: str, report_id: str, now: datetime) -> ReportView:

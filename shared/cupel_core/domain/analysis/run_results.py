@@ -4,6 +4,7 @@ from typing import NamedTuple
 from cupel_core.domain.analysis.column_totals import ColumnTotals
 from cupel_core.domain.analysis.estimates import GroupEstimate
 from cupel_core.domain.analysis.extrapolation import GroupExtrapolation, RunSample
+from cupel_core.domain.calibration.judge_accuracy import JudgeAccuracy
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import Run
 
@@ -16,6 +17,8 @@ class ColumnResults(NamedTuple):
     """Figures are extrapolated to all scenarios of the definition; None unless the run is a sample without missing
     probes."""
     totals: ColumnTotals
+    judge_accuracy: JudgeAccuracy | None = None
+    """None unless people have labelled transcripts of it."""
 
 
 class RunResults(NamedTuple):

@@ -8,7 +8,7 @@ from cupel_core.domain.calibration.code_means import CorrectedMean
 from cupel_core.domain.calibration.corrected_rates import CorrectedRate, SkipBounds, Uncorrected
 from cupel_core.domain.calibration.judge_agreement import JudgeAgreement
 from cupel_core.domain.calibration.labellers import LabellerAgreement
-from cupel_core.domain.runs.plan import Column
+from cupel_core.domain.runs.plan import Column, Plan
 
 
 class Disagreement(NamedTuple):
@@ -42,6 +42,7 @@ class ColumnCodes:
 @dataclass(frozen=True)
 class Calibration:
     run_id: str
+    plan: Plan
     criterion: str
     rescore_id: str | None
     judge_model: str | None

@@ -37,6 +37,7 @@ def calibration_of(
     *,
     rescore_id: str | None = None,
     measured: LabelledRun | None = None,
+    bound_confidence: float = 0.95,
 ) -> Calibration:
     """Return the figures of the labelled columns. With `measured`, another run of the same judge and rubric, the pass
     rates of all columns are corrected with the errors that its labels show."""
@@ -45,11 +46,12 @@ def calibration_of(
     conflicts = () if has_codes else labelled.conflicts
     return Calibration(
         run_id=labelled.run_id,
+        plan=labelled.plan,
         criterion=labelled.criterion,
         rescore_id=rescore_id,
         judge_model=judge_model,
         calibration_run=measured.run_id if measured else None,
-        columns=() if has_codes else tuple(_columns(labelled, measured)),
+        columns=() if has_codes else tuple(_columns(labelled, measured, bound_confidence)),
         codes=tuple(code_columns(labelled)) if has_codes else (),
         people=coder_agreement(coders(labelled)) if has_codes else labeller_agreement(labelled.people()),
         disagreements=tuple(islice(disagreements, MAX_DISAGREEMENTS)),
@@ -82,7 +84,9 @@ def target_errors(measured: LabelledRun) -> Mapping[str, JudgeErrors]:
     return pooled_errors({name: errors for name, errors in found.items() if errors is not None})
 
 
-def _columns(labelled: LabelledRun, measured: LabelledRun | None) -> Iterator[ColumnCalibration]:
+def _columns(
+    labelled: LabelledRun, measured: LabelledRun | None, bound_confidence: float
+) -> Iterator[ColumnCalibration]:
     errors = None if measured is None else target_errors(measured)
     for column, verdicts in sorted(labelled.scenario_verdicts.items()):
         own, target = labelled.column_verdicts.get(column, ()), labelled.plan.columns[column]
@@ -91,15 +95,20 @@ def _columns(labelled: LabelledRun, measured: LabelledRun | None) -> Iterator[Co
         yield ColumnCalibration(
             target,
             judge_agreement(own),
-            corrected_pass_rate(own, verdicts) if errors is None else _carried(errors.get(target.name), verdicts, own),
+            corrected_pass_rate(own, verdicts, bound_confidence=bound_confidence)
+            if errors is None
+            else _carried(errors.get(target.name), verdicts, own, bound_confidence),
             skip_bounds(own, verdicts) if errors is None else None,
         )
 
 
 def _carried(
-    errors: JudgeErrors | None, verdicts: Sequence[ScenarioVerdicts], fresh: Sequence[LabelledVerdict]
+    errors: JudgeErrors | None,
+    verdicts: Sequence[ScenarioVerdicts],
+    fresh: Sequence[LabelledVerdict],
+    bound_confidence: float,
 ) -> CorrectedRate | Uncorrected:
     if errors is None:
         labels = sum(each.label is not None for each in fresh)
         return Uncorrected(UncorrectedReason.UNCALIBRATED_TARGET, labels, MIN_FRESH_LABELS)
-    return carried_pass_rate(errors, verdicts, fresh)
+    return carried_pass_rate(errors, verdicts, fresh, bound_confidence=bound_confidence)

@@ -10,8 +10,8 @@ from cupel_core.domain.calibration.corrected_rates import CorrectedRate
 from cupel_core.domain.statistics import Interval
 
 
-class CorrectedCombination(NamedTuple):
-    """A difference or a mean of corrected rates."""
+class CorrectedDifference(NamedTuple):
+    """A difference of means of corrected rates."""
 
     value: float
     interval: Interval | None
@@ -19,21 +19,17 @@ class CorrectedCombination(NamedTuple):
     standard_error: float
 
 
-def corrected_difference(comparison: CorrectedRate, baseline: CorrectedRate) -> CorrectedCombination:
-    """Return the comparison's rate minus the baseline's.
+def corrected_difference(comparison: Sequence[CorrectedRate], baseline: Sequence[CorrectedRate]) -> CorrectedDifference:
+    """Return the mean of the comparison's rates minus that of the baseline's; each target counts once.
 
     Both sides are always corrected, without a test whether the judge is equally good on both. See `_combine` for the
     interval.
     """
-    return _combine([comparison, baseline], [1.0, -1.0])
+    factors = [1 / len(comparison)] * len(comparison) + [-1 / len(baseline)] * len(baseline)
+    return _combine([*comparison, *baseline], factors)
 
 
-def mean_corrected_rate(rates: Sequence[CorrectedRate]) -> CorrectedCombination:
-    """Return the mean over targets, each of which counts once."""
-    return _combine(rates, [1 / len(rates)] * len(rates))
-
-
-def _combine(rates: Sequence[CorrectedRate], factors: Sequence[float]) -> CorrectedCombination:
+def _combine(rates: Sequence[CorrectedRate], factors: Sequence[float]) -> CorrectedDifference:
     """Add rates, and find the interval from theirs (MOVER, Zou and Donner 2008, doi:10.1002/sim.3095).
 
     Each limit is as far from the sum as the rates' own limits of that side together, with their covariance: that of
@@ -47,7 +43,7 @@ def _combine(rates: Sequence[CorrectedRate], factors: Sequence[float]) -> Correc
     error = sqrt(max(0.0, fsum(factors[i] * factors[j] * covariances[i, j] for i, j in pairs)))
     intervals = [rate.interval for rate in rates if rate.interval is not None]
     if len(intervals) < len(rates):
-        return CorrectedCombination(value, None, error)
+        return CorrectedDifference(value, None, error)
     errors = [_implied_error(rate, interval) for rate, interval in zip(rates, intervals, strict=True)]
 
     def reach(is_low: bool) -> float:
@@ -62,7 +58,7 @@ def _combine(rates: Sequence[CorrectedRate], factors: Sequence[float]) -> Correc
         return sqrt(max(0.0, total))
 
     ends = fsum(factor for factor in factors if factor < 0), fsum(factor for factor in factors if factor > 0)
-    return CorrectedCombination(
+    return CorrectedDifference(
         value, Interval(max(ends[0], value - reach(True)), min(ends[1], value + reach(False))), error
     )
 

@@ -77,6 +77,8 @@ class CorrectedRate:
     """Contributions to the error of the rate, by scenario, or by label of another run. Two rates share the errors of
     what they have in common."""
     confidence: float = 0.95
+    lower_bound: float | None = None
+    """One-sided bound for scenarios like these; with fewer than five scenarios, for exactly these."""
 
     @property
     def standard_error(self) -> float:
@@ -99,6 +101,7 @@ def corrected_pass_rate(
     verdicts: Sequence[ScenarioVerdicts],
     confidence: float = 0.95,
     draws: int = DRAWS,
+    bound_confidence: float = 0.95,
 ) -> CorrectedRate | Uncorrected:
     """Correct the pass rate of one target of one run with labels of its own transcripts.
 
@@ -115,6 +118,8 @@ def corrected_pass_rate(
     The labels are divided by a design effect in two parts. One is the correlation of labels that share a scenario. The
     other is the covariance between a scenario's verdicts and its labels' deviations from p, because both come from the
     same scenarios; it is 0 with one transcript per scenario.
+
+    `confidence` is that of the intervals, and `bound_confidence` that of the lower bound.
     """
     strata = _Strata(labels, verdicts)
     if not verdicts:
@@ -127,7 +132,7 @@ def corrected_pass_rate(
     rate, draws_of_these = strata.rate, [strata.rate]
     if not strata.is_complete:
         draws_of_these = draw_rates_of_these(strata.posteriors(strata.clustering), draws)
-    interval = None
+    interval, drawn = None, draws_of_these
     if len(verdicts) >= MIN_SCENARIOS:
         posteriors = strata.posteriors(strata.clustering + strata.covariance_effect)
         drawn = draw_rates(posteriors, strata.judge_passes.effective_trials, draws)
@@ -145,6 +150,7 @@ def corrected_pass_rate(
         ),
         influences=strata.influences(),
         confidence=confidence,
+        lower_bound=central_interval(drawn, rate, 2 * bound_confidence - 1).low,
     )
 
 

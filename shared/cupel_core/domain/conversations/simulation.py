@@ -7,6 +7,8 @@ Each behaves differently, so that an analysis has differences to detect. With m 
 - `contrarian` answers 6 - m, give or take half a point: ratings fall as scores rise.
 - `flaky` fails one probe in ten and answers the others exactly as `steady` does.
 - `echo` repeats its prompt verbatim, whatever the scores, like promptfoo's provider of that name.
+- `lenient` answers as `steady` does. As a judge, it errs in a known way: a conversation is good if its last rating is 3
+  or more, and `lenient` lets 95 % of the good ones pass, but also 40 % of the others.
 
 For a case without dimensions, m is derived from its scenario, so that models can still be compared on it.
 """
@@ -21,7 +23,9 @@ from cupel_core.domain.conversations.model_request import MessageRole, ModelRequ
 from cupel_core.domain.conversations.tools import Tool, ToolCall, ToolMode
 from cupel_core.domain.text.json_example import example_of
 
-MODELS = ("steady", "bold", "contrarian", "flaky", "echo")
+MODELS = ("steady", "bold", "contrarian", "flaky", "echo", "lenient")
+LEAST_GOOD_RATING = 3
+LENIENT_SENSITIVITY, LENIENT_SPECIFICITY = 0.95, 0.6
 FAILURE_RATE = 0.1
 LOWEST, HIGHEST, MIDDLE = 1.0, 5.0, 3.0
 DEFAULT_LABEL = "Rating"
@@ -104,6 +108,19 @@ def _results_note(request: ModelRequest) -> str:
     return "".join(f"\n\n{line}" for line in lines)
 
 
+def lenient_verdict(model_name: str, request: ModelRequest) -> bool | None:
+    """Return what the judge `lenient` says of the conversation in a request; None for other models, and if the request
+    contains no rating."""
+    ratings = _RATING.findall(request.messages[-1].content) if model_name == "lenient" and request.messages else []
+    if not ratings:
+        return None
+    is_good = int(ratings[-1]) >= LEAST_GOOD_RATING
+    is_right = turn_rng(model_name, request, "judge").random() < (
+        LENIENT_SENSITIVITY if is_good else LENIENT_SPECIFICITY
+    )
+    return is_good == is_right
+
+
 def simulated_answer(model_name: str, request: ModelRequest) -> str:
     if model_name == "echo":
         return echo_answer(request)
@@ -166,7 +183,10 @@ _RULES: dict[str, Callable[[float, Random], int]] = {
     "bold": _bold,
     "contrarian": _contrarian,
     "flaky": _steady,
+    "lenient": _steady,
 }
+
+_RATING = re.compile(r"\w: ([1-5])\b")
 
 # `Rating: N`, `Final answer: <1-5>`, `Decision: [number]`, `Score: 1-5`; two words only if the first is capitalized.
 _BLANK = r"[NXn]\b|#|_+|<[^<>\n]*>|\[[^\[\]\n]*\]|\{[^{}\n]*\}|[1-5]\b"

@@ -29,11 +29,13 @@ class ReportInputs:
     rescore_ids: tuple[str, ...] = ()
     summarizer_model: str | None = None
     prompt_version: int = 0
+    judge_accuracy: str | None = None
+    """Names what people's labels say of the judge; None without labels."""
 
     @property
     def report_id(self) -> str:
         summarizer = [self.summarizer_model, self.prompt_version] if self.summarizer_model else []
-        text = json.dumps([ALGORITHM, self.run_id, self.revision, self.rescore_ids, summarizer])
+        text = json.dumps([ALGORITHM, self.run_id, self.revision, self.rescore_ids, summarizer, self.judge_accuracy])
         return f"rep_{sha256(text.encode()).hexdigest()[:24]}"
 
 

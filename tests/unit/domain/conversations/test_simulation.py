@@ -10,6 +10,7 @@ from cupel_core.domain.conversations.model_parameters import ModelParameters
 from cupel_core.domain.conversations.model_request import Message, MessageRole, ModelRequest, SimulationKey
 from cupel_core.domain.conversations.simulation import (
     MODELS,
+    lenient_verdict,
     mean_score,
     requested_label,
     should_fail,
@@ -200,3 +201,19 @@ def test_the_answer_has_what_the_functions_returned() -> None:
         Message(MessageRole.TOOL, "paid", tool_call_id="call_2"),
     )
     assert "\n\npay returned: paid\n\nRating: " in simulated_answer("steady", tool_request(*said))
+
+
+def verdicts(rating: int, count: int = 2_000) -> list[bool | None]:
+    texts = (f"Case {number} needs care.\n\nRating: {rating}" for number in range(count))
+    return [lenient_verdict("lenient", request_for(text)) for text in texts]
+
+
+@pytest.mark.parametrize(("rating", "passed"), [(5, 0.95), (3, 0.95), (2, 0.4), (1, 0.4)])
+def test_the_lenient_judge_errs_at_a_known_rate(rating: int, passed: float) -> None:
+    found = verdicts(rating)
+    assert abs(found.count(True) / len(found) - passed) < 0.04
+
+
+def test_only_the_lenient_judge_reads_ratings() -> None:
+    assert lenient_verdict("steady", request_for("Rating: 4")) is None
+    assert lenient_verdict("lenient", request_for("There is none.")) is None

@@ -12,7 +12,15 @@ import {
   VERDICTS,
 } from "../../lib/comparison";
 import { columnName } from "../../lib/estimates";
-import { counted, formatConfidence, formatCount, formatP, UNKNOWN, visible } from "../../lib/format";
+import {
+  counted,
+  formatConfidence,
+  formatCount,
+  formatP,
+  formatShare,
+  UNKNOWN,
+  visible,
+} from "../../lib/format";
 import type { CompareSearch } from "../../lib/search";
 import { FigureHeader } from "../../ui/figure_header";
 import { ScrollRegion } from "../../ui/scroll";
@@ -72,6 +80,7 @@ export function Comparison({ comparison, figures, again }: Props) {
           {formatDifference(figures.metric, figures.margin).replace("+", "")} do not matter.
         </p>
         <Differences figures={figures} />
+        <CorrectedDifferences figures={figures} />
         <Unpaired figures={figures} />
         <Cautions figures={figures} />
       </Section>
@@ -182,6 +191,22 @@ function Differences({ figures }: { figures: ComparisonFigures }) {
         </table>
       </ScrollRegion>
     </>
+  );
+}
+
+/** Shows what is left of each difference without the judges' errors, where people have labelled both sides. */
+function CorrectedDifferences({ figures }: { figures: ComparisonFigures }) {
+  const { metric } = figures;
+  return allRows(figures).flatMap(({ name, row: { correctedDifference: corrected } }) =>
+    corrected ? (
+      <p key={name} className={styles.note}>
+        {visible(name)}: corrected for the judge's errors by people's labels,{" "}
+        {formatShare(corrected.baseline)} becomes {formatShare(corrected.comparison)}:{" "}
+        {withInterval(metric, corrected.difference, corrected.interval)}.
+      </p>
+    ) : (
+      []
+    ),
   );
 }
 

@@ -19,7 +19,15 @@ import { Section } from "../../ui/section";
 import { FailureModes } from "./failure_modes";
 import styles from "./report.module.css";
 import { Summary } from "./summary";
-import { Agreement, Assertions, Breakdowns, Differences, FailedScenarios, Targets } from "./tables";
+import {
+  Agreement,
+  Assertions,
+  Breakdowns,
+  Differences,
+  FailedScenarios,
+  JudgeAccuracy,
+  Targets,
+} from "./tables";
 
 interface Props {
   run: Run;
@@ -46,6 +54,7 @@ export function Contents({ run, report, content, texts }: Props) {
       )}
       <FailureModes id={run.id} content={content} excerpts={texts?.excerpts ?? []} />
       <Targets content={content} />
+      <JudgeAccuracy content={content} />
       <Breakdowns content={content} />
       <Differences content={content} />
       <FailedScenarios content={content} />

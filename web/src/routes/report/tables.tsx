@@ -13,6 +13,7 @@ import {
   UNKNOWN,
   visible,
 } from "../../lib/format";
+import { accuracyText } from "../../lib/judge_accuracy";
 import { changeText } from "../../lib/usage_ratios";
 import { Share } from "../../ui/estimated";
 import { FigureHeader } from "../../ui/figure_header";
@@ -85,6 +86,42 @@ export function Targets({ content }: { content: ReportContent }) {
           <td className="figure">{formatMs(figures.durationMs?.p95)}</td>
           <td className="figure">{formatCount(figures.totalInputTokens + figures.totalOutputTokens)}</td>
           <td className="figure">{formatUsd(cost(figures))}</td>
+        </tr>
+      ))}
+    </TableSection>
+  );
+}
+
+export function JudgeAccuracy({ content }: { content: ReportContent }) {
+  const labelled = content.columns.flatMap(({ name, judgeAccuracy, correctedPassRate }) =>
+    judgeAccuracy && correctedPassRate ? [{ name, judgeAccuracy, correctedPassRate }] : [],
+  );
+  if (labelled.length === 0) return null;
+  return (
+    <TableSection
+      title="Accuracy of the judge"
+      head={
+        <>
+          <th scope="col">Target</th>
+          <th scope="col">Corrected pass rate (95% interval)</th>
+          <th scope="col">Agreement with people</th>
+        </>
+      }
+    >
+      {labelled.map(({ name, judgeAccuracy, correctedPassRate }) => (
+        <tr key={name}>
+          <th scope="row" className={page.name}>
+            {visible(name)}
+          </th>
+          <td>
+            <Share
+              value={correctedPassRate.rate}
+              interval={correctedPassRate.interval95}
+              what="Corrected pass rate"
+              n={judgeAccuracy.labels}
+            />
+          </td>
+          <td>{accuracyText(judgeAccuracy)}</td>
         </tr>
       ))}
     </TableSection>
