@@ -1,4 +1,4 @@
-"""`cupel labels` and `cupel judges`: verdicts of people on transcripts, and how far a judge agrees with them."""
+"""`cupel labels`: verdicts of people on transcripts."""
 
 from http import HTTPStatus
 from itertools import batched
@@ -17,7 +17,6 @@ from cupel.errors import ApiProblem, CupelError
 from cupel.json_types import Json
 from cupel.label_files import named_rows, read_labels
 from cupel.markup import escape
-from cupel.render_calibration import calibration_lines
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import NO_VALUE
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from cupel.client import Client
 
 app = typer.Typer(help="Draw transcripts for labelling, and list, import and remove labels.")
-judges = typer.Typer(help="Measure judges on the labels of people.")
 
 Criterion = Annotated[
     str, typer.Option(help="The name of a check, `result` for the whole result, or `decision` for codes.")
@@ -177,25 +175,6 @@ def import_labels(
         session.print_json(counts)
     else:
         session.out.print(", ".join(f"{number:,} {name}" for name, number in counts.items()), markup=False)
-
-
-@judges.command("show")
-def show_judge(
-    ctx: typer.Context,
-    run_id: RunId,
-    criterion: Criterion = RESULT,
-    rescore: Annotated[str | None, typer.Option(help="Measure the judge of this rescore.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show how far a run's judge agrees with the labels, and the pass rates corrected for its errors."""
-    session = ctx.ensure_object(Session)
-    with session.connect() as client:
-        found = client.get_calibration(run_id, criterion=criterion, rescore_id=rescore)
-    if as_json:
-        session.print_json(found)
-        return
-    for line in calibration_lines(found):
-        session.out.print(line, markup=False, soft_wrap=True)
 
 
 def _sets_table(listed: list[Json]) -> Table:

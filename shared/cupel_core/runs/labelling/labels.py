@@ -7,6 +7,7 @@ from cupel_core.base.errors import Conflict, Forbidden, Invalid, NotFound, named
 from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import Entry, decode_cursor, encode_cursor
 from cupel_core.domain.access import AccessRole, Caller
+from cupel_core.domain.labelling.judged_probes import JudgedProbe
 from cupel_core.domain.labelling.label_sets import LabelSet
 from cupel_core.domain.labelling.labels import DECISION, RESULT, Label, check_value
 from cupel_core.domain.labelling.views import LabelView, NewLabel, RevealedVerdict
@@ -15,7 +16,6 @@ from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.scoring import MAX_CHECKS, check_names
 from cupel_core.runs.probes import locate_probe
 from cupel_core.store import judge_verdicts, label_sets, labels, outcomes, rescore_results, runs
-from cupel_core.store.judge_verdicts import JudgedProbe
 from cupel_core.store.labels import LabelKey
 
 
