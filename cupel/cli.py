@@ -22,6 +22,7 @@ from cupel.commands import (
     forks,
     graphql,
     imports,
+    judges,
     junit,
     labels,
     mcp,
@@ -102,7 +103,7 @@ app.command()(rescores.rescore)
 app.command()(rescores.rescores)
 app.command()(rescores.scores)
 app.add_typer(labels.app, name="labels")
-app.add_typer(labels.judges, name="judges")
+app.add_typer(judges.app, name="judges")
 app.command()(compare.compare)
 app.add_typer(compare.app, name="comparisons")
 app.command()(compare.jobs)

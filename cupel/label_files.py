@@ -1,6 +1,6 @@
 """Reads labels from a table, and names the rows that a request refuses."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +28,16 @@ class LabelRow(NamedTuple):
     place: str
     """Says where the row is, such as `row 3 (line 4)`."""
     label: Json
+
+
+def label_rows(rows: Iterable[Mapping[str, object]]) -> list[LabelRow]:
+    """Return the labels of mappings with the same columns as a file. Raise UsageError."""
+    labels = []
+    for number, row in enumerate(rows, start=1):
+        cells = {column: "" if value is None else str(value) for column, value in row.items()}
+        _check_columns("labels", [column for column, cell in cells.items() if cell])
+        labels.append(LabelRow(f"row {number}", _label(f"labels: row {number}", cells)))
+    return labels
 
 
 def read_labels(file: Path) -> list[LabelRow]:
@@ -63,7 +73,7 @@ def named_rows(file: Path, problem: ApiProblem, rows: Sequence[LabelRow]) -> Usa
     return UsageError(f"{file}: " + "; ".join(lines or [problem.detail or problem.title]))
 
 
-def _check_columns(file: Path, columns: Sequence[str]) -> None:
+def _check_columns(file: Path | str, columns: Sequence[str]) -> None:
     unknown = [column for column in columns if column not in _COLUMNS]
     if unknown or "label" not in columns or not {"probe", "scenario"} & set(columns):
         raise UsageError(

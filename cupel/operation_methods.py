@@ -490,18 +490,42 @@ class OperationMethods(Transport):
         criterion: str | None = None,
         rescore_id: str | None = None,
         confidence: float | None = None,
+        calibration_run: str | None = None,
     ) -> Json:
         """Measure a run's judge on the labels of people.
 
         Labels count if they were given before the judge's verdict was shown; where a label set drew transcripts, only
-        those of the drawn ones. Runs of more than 20,000 probes are refused.
+        those of the drawn ones. Runs of more than 20,000 probes are refused. 409 if the fingerprint of `calibrationRun`
+        differs.
         """
         return self._get(
-            f"/runs/{segment(run_id)}/calibration", criterion=criterion, rescoreId=rescore_id, confidence=confidence
+            f"/runs/{segment(run_id)}/calibration",
+            criterion=criterion,
+            rescoreId=rescore_id,
+            confidence=confidence,
+            calibrationRun=calibration_run,
+        )
+
+    def compare_judges(self, run_id: str, rescore_ids: list[str], *, criterion: str | None = None) -> Json:
+        """Compare judges on the labelled transcripts of a run.
+
+        Transcripts count that every judge has judged. 409 for a rescore that is not completed.
+        """
+        return self._get(f"/runs/{segment(run_id)}/judge-comparison", rescoreIds=rescore_ids, criterion=criterion)
+
+    def get_label_plan(
+        self, run_id: str, half_width: float, *, criterion: str | None = None, rescore_id: str | None = None
+    ) -> Json:
+        """Plan how many labels corrected pass rates need."""
+        return self._get(
+            f"/runs/{segment(run_id)}/label-plan", halfWidth=half_width, criterion=criterion, rescoreId=rescore_id
         )
 
     def list_label_sets(self, run_id: str) -> Pages:
-        """List the label sets of a run, oldest first."""
+        """List the label sets of a run, oldest first.
+
+        Labellers see neither the strata, which show verdicts, nor who else has labelled.
+        """
         return self._pages(f"/runs/{segment(run_id)}/label-sets")
 
     def create_label_set(self, run_id: str, label_set: Json) -> Json:
@@ -537,6 +561,13 @@ class OperationMethods(Transport):
         All labels are checked before the first is stored. Importing them again changes nothing.
         """
         return self._send("POST", f"/runs/{segment(run_id)}/labels/import", labels, is_repeatable=True)
+
+    def get_judge_drift(self, run_id: str, rescore_id: str, *, criterion: str | None = None) -> Json:
+        """Find out whether a run's judge has changed since.
+
+        409 unless the rescore is completed, with `judgeAgain` and the run's judge and rubric.
+        """
+        return self._get(f"/runs/{segment(run_id)}/rescores/{segment(rescore_id)}/drift", criterion=criterion)
 
     def list_personas(self) -> Pages:
         """List the personas, newest first."""

@@ -92,6 +92,9 @@ def code_cases() -> list[dict[str, Any]]:
                 "label": true[:labels],
                 "judge": judge,
                 "weight": weight,
+                "kappa": float(
+                    cohen_kappa_score(true[:labels], judge[:labels], weights="quadratic", sample_weight=weight)
+                ),
                 "mean": float(np.squeeze(tuned)),
                 "tuning": float(np.squeeze((tuned - zero) / (one - zero))),
                 "interval": [float(np.squeeze(low)), float(np.squeeze(high))],

@@ -47,7 +47,7 @@ PAGE_FILE = Path(__file__).parents[1] / "web/src/api/limits.ts"
 PAGE_MODELS = (
     *(CreateRun, CreateEvalRun, ExpandRun, CreateScaleRun, AnswerFormatInput, JudgedEvaluatorInput),
     *(ExternalEvaluatorInput, CreateEval, CreateSchedule, TargetInput, ModelParametersInput, ToolInput),
-    *(ResponseFormatInput, CreateChat, UpdateProvider, UpdateSettings, UpdateBudgets),
+    *(ResponseFormatInput, CreateChat, UpdateProvider, UpdateSettings, UpdateBudgets, CreateLabelSet, SaveLabel),
 )
 _NESTED = "config"
 """The fields of this object are options, too."""

@@ -1,9 +1,10 @@
-"""`cupel labels` and `cupel judges`: verdicts of people on transcripts, and how far a judge agrees with them."""
+"""`cupel labels`: verdicts of people on transcripts."""
 
 from http import HTTPStatus
 from itertools import batched
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlencode
 
 import typer
 from rich.table import Table
@@ -11,18 +12,20 @@ from rich.table import Table
 from cupel.commands.lists import DEFAULT_LIMIT, Limit, print_list
 from cupel.commands.options import AsJson, RunId
 from cupel.commands.request_options import with_settings
-from cupel.errors import ApiProblem
+from cupel.commands.web_page import PrintOnly, open_signed_in, run_path
+from cupel.errors import ApiProblem, CupelError
 from cupel.json_types import Json
 from cupel.label_files import named_rows, read_labels
 from cupel.markup import escape
-from cupel.render_calibration import calibration_lines
 from cupel.session import Session
 from cupel.tables import table
 from cupel.terminal import NO_VALUE
 from cupel_core.domain.labelling.labels import MAX_LABELS_PER_IMPORT, RESULT
 
+if TYPE_CHECKING:
+    from cupel.client import Client
+
 app = typer.Typer(help="Draw transcripts for labelling, and list, import and remove labels.")
-judges = typer.Typer(help="Measure judges on the labels of people.")
 
 Criterion = Annotated[
     str, typer.Option(help="The name of a check, `result` for the whole result, or `decision` for codes.")
@@ -49,6 +52,33 @@ def sets(ctx: typer.Context, run_id: RunId, limit: Limit = DEFAULT_LIMIT, as_jso
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         print_list(session, client.list_label_sets(run_id), limit, _sets_table, as_json=as_json)
+
+
+@app.command("open")
+def open_label_set(
+    ctx: typer.Context,
+    run_id: RunId,
+    label_set: Annotated[
+        str | None,
+        typer.Argument(metavar="SET", help="The id of a label set; default: the newest.", show_default=False),
+    ] = None,
+    print_only: PrintOnly = False,
+    as_json: AsJson = False,
+) -> None:
+    """Open the web page where the transcripts of a label set are labelled, signed in."""
+    session = ctx.ensure_object(Session)
+    with session.connect() as client:
+        chosen = label_set or _newest_set(client, run_id)
+        path = f"{run_path(run_id)}?{urlencode({'label': chosen})}"
+        open_signed_in(session, client, path, print_only=print_only, as_json=as_json)
+
+
+def _newest_set(client: "Client", run_id: str) -> str:
+    """Return the id of the label set that was drawn last."""
+    found = list(client.list_label_sets(run_id))
+    if not found:
+        raise CupelError(f"the run {run_id} has no label sets; draw one with `cupel labels sample {run_id}`")
+    return str(found[-1]["id"])
 
 
 @app.command("delete-set")
@@ -145,25 +175,6 @@ def import_labels(
         session.print_json(counts)
     else:
         session.out.print(", ".join(f"{number:,} {name}" for name, number in counts.items()), markup=False)
-
-
-@judges.command("show")
-def show_judge(
-    ctx: typer.Context,
-    run_id: RunId,
-    criterion: Criterion = RESULT,
-    rescore: Annotated[str | None, typer.Option(help="Measure the judge of this rescore.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show how far a run's judge agrees with the labels, and the pass rates corrected for its errors."""
-    session = ctx.ensure_object(Session)
-    with session.connect() as client:
-        found = client.get_calibration(run_id, criterion=criterion, rescore_id=rescore)
-    if as_json:
-        session.print_json(found)
-        return
-    for line in calibration_lines(found):
-        session.out.print(line, markup=False, soft_wrap=True)
 
 
 def _sets_table(listed: list[Json]) -> Table:

@@ -61,10 +61,14 @@ def rescore(
         with source.explaining():
             created = client.create_rescore(run_id, overrides)
         if watch:
-            created = _watch(session, client, created)
+            created = watch_rescore(session, client, created)
         _print_rescore(session, client, created, as_json=as_json)
-    if created["status"] == "FAILED":
-        where, why = created["failure"]["where"], created["failure"]["why"]
+    check_has_not_failed(created)
+
+
+def check_has_not_failed(rescore: Json) -> None:
+    if rescore["status"] == "FAILED":
+        where, why = rescore["failure"]["where"], rescore["failure"]["why"]
         what = "was stopped" if where in ("budget", "judge") else f"failed in {where}"
         raise CupelError(f"the rescore {what}: {why}")
 
@@ -171,7 +175,7 @@ def _print_scores(session: Session, run_scores: Json, status: str | None = RunSt
         session.out.print(f"{repair} scores the stored answers again", markup=False, soft_wrap=True)
 
 
-def _watch(session: Session, client: "Client", rescore: Json) -> Json:
+def watch_rescore(session: Session, client: "Client", rescore: Json) -> Json:
     with session.err.status("rescoring") as display:
         for rescore in _poll(session, client, rescore):  # noqa: B020 - each is the same rescore, later
             progress = rescore["progress"]

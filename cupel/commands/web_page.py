@@ -1,10 +1,13 @@
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote, urlencode
 
 import typer
 
 from cupel.commands.options import AsJson
 from cupel.session import Session
+
+if TYPE_CHECKING:
+    from cupel.client import Client
 
 RunId = Annotated[
     str | None, typer.Argument(metavar="RUN", help="Open this run; default: the list of runs.", show_default=False)
@@ -21,9 +24,17 @@ def open_page(ctx: typer.Context, run: RunId = None, print_only: PrintOnly = Fal
     """
     session = ctx.ensure_object(Session)
     with session.connect() as client:
-        created = client.create_login_code()
-        page = f"{client.api_url}/"
-    path = f"/runs/{quote(run, safe='')}" if run else "/runs"
+        open_signed_in(session, client, run_path(run) if run else "/runs", print_only=print_only, as_json=as_json)
+
+
+def run_path(run: str) -> str:
+    return f"/runs/{quote(run, safe='')}"
+
+
+def open_signed_in(session: Session, client: "Client", path: str, *, print_only: bool, as_json: bool) -> None:
+    """Open this address of the page with a code that signs in, or print it."""
+    created = client.create_login_code()
+    page = f"{client.api_url}/"
     address = f"{page}#{urlencode({'code': created['code'], 'to': path}, quote_via=quote)}"
     if as_json:
         session.print_json({"address": address, "expiresAt": created["expiresAt"]})

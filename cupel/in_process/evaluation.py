@@ -1,5 +1,7 @@
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cupel.columns import RunColumn
@@ -120,10 +122,13 @@ class Evaluation:
 
     def matrix(self) -> list[Json]:
         """Return a row per scenario and persona, with a cell per target and prompt, as in `GET /runs/{id}/cases`."""
+        return [as_json(row) for row in matrix_rows(self.plan, self.results)]
+
+    @property
+    def plan(self) -> Plan:
         prompt_ids = tuple(prompt.id for prompt in self.content.prompts)
         cases = len(self.results) // (len(self.columns) * self.repeats)
-        plan = Plan(self._run_targets, (cases,), self.repeats, prompt_ids, prompt_labels(self.content.prompts))
-        return [as_json(row) for row in matrix_rows(plan, self.results)]
+        return Plan(self._run_targets, (cases,), self.repeats, prompt_ids, prompt_labels(self.content.prompts))
 
     @cached_property
     def models(self) -> list[ModelResults]:
@@ -165,6 +170,16 @@ class Evaluation:
         from cupel.in_process.analysis import breakdown_of
 
         return breakdown_of(self._analyzed, by)
+
+    def calibration(self, labels: Path | str | Iterable[Mapping[str, object]], criterion: str = "result") -> Json:
+        """Measure the judge on labels of people, as `GET /runs/{id}/calibration` does.
+
+        `labels` are the path of a CSV file, or mappings with the columns of one (docs/judges.md). Raises UsageError for
+        a label that names no transcript of the evaluation, or several.
+        """
+        from cupel.in_process.calibration import calibrated
+
+        return calibrated(self, labels, criterion)
 
     def deep_analysis(self, *, narrative: bool = True) -> Json:
         """Return components, outliers, effects, interactions and sources of differences. This needs `cupel[analysis]`.

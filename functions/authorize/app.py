@@ -42,6 +42,8 @@ def _context_of(event: dict[str, Any]) -> dict[str, str]:
     limits = settings().request_limit, settings().workspace_quotas.requests
     if exceeded := request_rates.exceeded_limit(caller, *limits, time()):
         context["limited"] = str(exceeded)
+    if caller.root_token_id:
+        context["rootTokenId"] = caller.root_token_id
     return context | {"userName": caller.user_name} if caller.user_name else context
 
 

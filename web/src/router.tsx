@@ -21,6 +21,7 @@ import {
   newSearch,
   probesSearch,
   reportSearch,
+  runSearch,
   runsSearch,
   transcriptsSearch,
   versionSearch,
@@ -96,7 +97,12 @@ const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$id",
   beforeLoad: requireToken,
-  loader: ({ context, params }) => askForRun(context.client, params.id),
+  validateSearch: runSearch,
+  loaderDeps: ({ search: { label } }) => ({ label }),
+  // Who labels may have no right to read the run.
+  loader: ({ context, params, deps }) => {
+    if (deps.label === undefined) askForRun(context.client, params.id);
+  },
   staleTime: Number.POSITIVE_INFINITY,
   component: lazyRouteComponent(() => import("./routes/run"), "RunPage"),
 });
@@ -131,6 +137,11 @@ const analysis = createRoute({
   getParentRoute: () => run,
   path: "/analysis",
   component: lazyRouteComponent(() => import("./routes/analysis/analysis"), "AnalysisPage"),
+});
+const judge = createRoute({
+  getParentRoute: () => run,
+  path: "/judge",
+  component: lazyRouteComponent(() => import("./routes/judge/judge"), "JudgePage"),
 });
 const history = createRoute({
   getParentRoute: () => run,
@@ -351,7 +362,7 @@ const tree = root.addChildren([
   newRun,
   newScaleRun,
   newTry,
-  run.addChildren([overview, probes, transcripts, matrix, analysis, report, history, runSettings]),
+  run.addChildren([overview, probes, transcripts, matrix, analysis, judge, report, history, runSettings]),
   compare,
   definitions,
   importDefinitions,

@@ -11,7 +11,7 @@ from cupel_core.domain.calibration.judge_accuracy import JudgeAccuracy, accuraci
 from cupel_core.domain.codec import encode
 from cupel_core.domain.labelling.labels import RESULT
 from cupel_core.domain.runs.run import Run
-from cupel_core.store import judge_accuracies, label_sets, labels
+from cupel_core.store import judge_accuracies, label_sets, labels, rescores
 from cupel_core.store.judge_verdicts import MAX_PROBES
 
 _FORMAT = 1
@@ -21,10 +21,12 @@ _FORMAT = 1
 def judge_accuracy(run: Run, rescore_id: str | None = None) -> Mapping[int, JudgeAccuracy]:
     """Return the accuracy of the judge of results, by number of the column.
 
-    Columns without labels are left out, and so are all columns of a run or rescore that goes on, and of a run that is
-    too large for a calibration.
+    Columns without labels are left out, and so are all columns of a run or rescore that goes on, of a run that is too
+    large for a calibration, and of a rescore that has graded labelled transcripts only.
     """
     inputs = counted_inputs(run, rescore_id)
+    if rescore_id is not None and rescores.get(inputs.ref, rescore_id).is_partial:
+        return {}
     key = accuracy_key(inputs)
     if key is None:
         return {}

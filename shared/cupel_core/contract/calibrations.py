@@ -1,14 +1,16 @@
 """Calibrations: how far a judge agrees with the labels of people, and pass rates that are corrected for its errors."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
 from cupel_core.contract.analysis import Interval95
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel, read_from
-from cupel_core.domain.calibration.calibrations import Calibration
-from cupel_core.domain.calibration.corrected_rates import CorrectionMethod, UncorrectedReason
+from cupel_core.domain.calibration.calibrations import Calibration, ColumnCodes
+from cupel_core.domain.calibration.code_means import CorrectedMean
+from cupel_core.domain.calibration.corrected_rates import CorrectionMethod, Uncorrected, UncorrectedReason
+from cupel_core.domain.calibration.fingerprints import RubricFingerprint
 
 
 class LabelledShareResponse(ResponseModel):
@@ -130,6 +132,50 @@ class ColumnCalibrationResponse(ColumnFields):
     """Null if no transcript was skipped."""
 
 
+class ColumnCodesResponse(ColumnFields):
+    """Codes and their corrected mean (PPI++)."""
+
+    transcripts: Annotated[int, read_from("agreement.transcripts")]
+    """Transcripts with codes of judge and people. Example: 60"""
+    skipped: Annotated[int, read_from("agreement.skipped")]
+    """Transcripts that people skipped. Example: 2"""
+    undecided: Annotated[int, read_from("agreement.undecided")]
+    """Labelled transcripts that the judge could not decide. Example: 0"""
+    agreement: Annotated[LabelledShareResponse | None, read_from("agreement.agreement")]
+    """Share of people's codes that are the judge's."""
+    kappa: Annotated[float | None, read_from("agreement.kappa")]
+    """Cohen's, with quadratic weights. Example: 0.8"""
+    reason: UncorrectedReason | None
+    """Reason why it could not be corrected; null if it was. Example: TOO_FEW_LABELS"""
+    labels_needed: int | None
+    """Labels that the method needs; null if the rate was corrected. Example: 20"""
+    mean: float | None
+    """The corrected mean. Example: 3.9"""
+    interval95: Annotated[list[float] | None, Field(description="95% interval; see docs/statistics.md")]
+    judge_mean: float | None
+    """Mean by the judge. Example: 4.3"""
+    labels_only_mean: float | None
+    """Mean by the labels alone. Example: 3.8"""
+    labels_only_interval95: list[float] | None
+    """Its 95% interval. Example: [3.5, 4.1]"""
+
+    @classmethod
+    def of(cls, found: ColumnCodes) -> "ColumnCodesResponse":
+        mean = found.corrected if isinstance(found.corrected, CorrectedMean) else None
+        missing = found.corrected if isinstance(found.corrected, Uncorrected) else None
+        return cls.from_value(
+            found,
+            **ColumnFields.fields_of_column(found.column),
+            reason=missing and missing.reason,
+            labels_needed=missing and missing.needed,
+            mean=mean and mean.mean,
+            interval95=mean and list(mean.interval),
+            judge_mean=mean and mean.judge_mean,
+            labels_only_mean=mean and mean.labels_only_mean,
+            labels_only_interval95=mean and list(mean.labels_only_interval),
+        )
+
+
 class LabellerPairResponse(ResponseModel):
     """Two people who labelled the same transcripts."""
 
@@ -163,22 +209,28 @@ class DisagreementResponse(ResponseModel):
 
     probe_id: str
     """Id of the probe. Example: run_01k1f0aa-7"""
-    verdict: Literal["pass", "fail"]
-    """Verdict of the judge. Example: pass"""
-    label: Literal["pass", "fail"]
-    """Verdict of the people. Example: fail"""
+    verdict: str
+    """`pass`, `fail` or the code of the judge. Example: pass"""
+    label: str
+    """Label by the people; the mean of their codes. Example: fail"""
 
 
 class CalibrationResponse(ResponseModel):
-    run_id: Annotated[str, read_from("run.id")]
+    run_id: str
     criterion: str
-    """`result` or the name of a check. Example: result"""
+    """`result`, `decision` or the name of a check. Example: result"""
     rescore_id: str | None
     """Rescore whose verdicts are measured; null for the run's own. Example: rsc_01"""
     judge_model: str | None
     """Model that judged; null if none did. Example: openai/gpt-6.1-terra"""
+    fingerprint: str | None
+    """Digest of judge, rubric and instructions; null if the snapshot is gone. Example: 5f0c"""
+    calibration_run: str | None
+    """Run whose labels show the errors; null for this one. Example: run_01"""
     columns: list[ColumnCalibrationResponse]
-    """Figures by target, then by prompt; only those with labels."""
+    """Figures by target, then by prompt."""
+    codes: list[ColumnCodesResponse]
+    """The same for codes, if the criterion is `decision`."""
     people: LabellerAgreementResponse
     """Agreement among the labellers."""
     disagreements: list[DisagreementResponse]
@@ -196,9 +248,11 @@ class CalibrationResponse(ResponseModel):
     """
 
     @classmethod
-    def of(cls, found: Calibration) -> "CalibrationResponse":
+    def of(cls, found: Calibration, fingerprint: RubricFingerprint | None) -> "CalibrationResponse":
         columns = [
             ColumnCalibrationResponse.from_value(each, **ColumnFields.fields_of_column(each.column))
             for each in found.columns
         ]
-        return cls.from_value(found, columns=columns)
+        codes = [ColumnCodesResponse.of(each) for each in found.codes]
+        digest = fingerprint.digest if fingerprint else None
+        return cls.from_value(found, columns=columns, codes=codes, fingerprint=digest)

@@ -9,15 +9,25 @@ from cupel_core.contract.budgets import MaxBudgetUsd, OwnBudgetResponse
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from
 from cupel_core.contract.fields import Assertions, Flag, LongText, ModelId, Url
+from cupel_core.contract.labels import Criterion
 from cupel_core.contract.results import ScoringResponse, SpendResponse, VerdictResponse
 from cupel_core.contract.runs import FailureResponse
 from cupel_core.contract.unscored import UnscoredReasonResponse, UnscoredReasons
 from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.codec import encode
 from cupel_core.domain.conversations.conversation import Criteria
+from cupel_core.domain.labelling.label_sets import MAX_DRAWS
+from cupel_core.domain.labelling.labels import RESULT
 from cupel_core.domain.runs.plan import Column
-from cupel_core.domain.scoring.rescores import RescoreResultView, RescoreSpec, RescoreStatus, RescoreView
+from cupel_core.domain.scoring.rescores import (
+    LabelledSelection,
+    RescoreResultView,
+    RescoreSpec,
+    RescoreStatus,
+    RescoreView,
+)
 from cupel_core.domain.scoring.scores import ColumnScores, ScenarioScoresView, Scores
+from cupel_core.domain.text.json_limits import EXACT_INTEGERS
 
 
 class CriteriaInput(RequestModel):
@@ -31,6 +41,18 @@ class CriteriaInput(RequestModel):
         if not (self.success or self.failure):
             raise ValueError("must have success or failure, or both")
         return self
+
+
+class LabelledTranscripts(RequestModel):
+    criterion: Criterion = RESULT
+    """The name of a check, `result` or `decision`. Example: result"""
+    count: Annotated[int | None, Field(ge=1, le=MAX_DRAWS, strict=True)] = None
+    """Number of them, drawn at random; null for all. Example: 10"""
+    seed: Annotated[int, Field(ge=0, le=EXACT_INTEGERS, strict=True)] = 0
+    """The same seed draws the same transcripts. Example: 1"""
+
+    def selection(self) -> LabelledSelection:
+        return LabelledSelection(self.criterion, self.count, self.seed)
 
 
 class CreateRescore(RequestModel):
@@ -52,6 +74,10 @@ class CreateRescore(RequestModel):
     evaluator_url: Url | None = None
     criteria: CriteriaInput | None = None
     """Criteria to use instead of each scenario's own."""
+    judge_again: Flag = False
+    """True to judge criteria again in any case. Example: false"""
+    labelled: LabelledTranscripts | None = None
+    """Grade only transcripts with blind labels; null for all."""
 
     max_budget_usd: MaxBudgetUsd | None = None
     """Budget of the rescore, in USD: it is stopped when this is used up. By default it is paid from the budget of its
@@ -69,6 +95,8 @@ class CreateRescore(RequestModel):
             criteria=Criteria(self.criteria.success, self.criteria.failure) if self.criteria else None,
             max_budget_usd=self.max_budget_usd,
             allow_unpriced=self.allow_unpriced,
+            judges_again=self.judge_again,
+            labelled=None if self.labelled is None else self.labelled.selection(),
         )
 
 
@@ -113,6 +141,8 @@ class RescoreResponse(ResponseModel):
     status: RescoreStatus
     config: RescoreConfigResponse
     """Settings of the grading."""
+    is_partial: bool
+    """True if only labelled transcripts are graded. Example: false"""
     progress: RescoreProgressResponse
     created_at: Time
     completed_at: Time | None

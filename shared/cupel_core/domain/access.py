@@ -4,7 +4,7 @@ import re
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from cupel_core.base.deferred import dataclass
+from cupel_core.base.deferred import dataclass, replace
 
 _WORKSPACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
@@ -34,6 +34,13 @@ class Caller:
     token_id: str
     user_name: str | None = None
     """None for an API token."""
+    root_token_id: str | None = None
+    """The id of the token that opened the caller's session of the web page; None outside of such a session."""
+
+    @property
+    def owner_id(self) -> str:
+        """The id of the API token or user, which is the same in every session that it opened."""
+        return self.root_token_id or self.token_id
 
 
 def is_valid_workspace(name: str) -> bool:
@@ -80,6 +87,9 @@ class SecretState:
     last_used_at: datetime | None = None
     root_digest: str | None = None
     """The digest of the token that opened the session, with which the session ends; None for other tokens."""
+
+    def opened_by(self, root: Caller) -> "SecretState":
+        return replace(self, caller=replace(self.caller, root_token_id=root.token_id))
 
     def is_expired(self, now: datetime) -> bool:
         return self.expires_at is not None and self.expires_at <= now

@@ -205,6 +205,8 @@ def _body(rescore: Rescore) -> dict[str, Any]:
         "failure": rescore.failure and asdict(rescore.failure),
         "counts": rescore.counts and asdict(rescore.counts),
         "execution": rescore.execution,
+        "gradingVersion": rescore.grading_version,
+        "selected": rescore.selected and list(rescore.selected),
     }
 
 
@@ -231,4 +233,6 @@ def _from_item(ref: RunRef, item: RescoreItem) -> Rescore:
         is_exhausted=bool(item.exhausted),
         unusable_judge=item.unusable_judge,
         execution=body["execution"],
+        grading_version=body.get("gradingVersion", 1),
+        selected=tuple(body["selected"]) if body.get("selected") else None,
     )

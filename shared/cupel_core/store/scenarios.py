@@ -19,6 +19,7 @@ import orjson
 
 from cupel_core.base.errors import Invalid
 from cupel_core.base.ids import new_id
+from cupel_core.domain.calibration.fingerprints import ScenarioRubric
 from cupel_core.domain.definitions.required_models import named_models, needs_models
 from cupel_core.domain.definitions.scenarios import (
     MAX_PAGE_BYTES,
@@ -86,6 +87,10 @@ def read_identities(manifest: Manifest, positions: Iterable[int]) -> Iterator[tu
 
 def read_properties(manifest: Manifest, positions: Iterable[int]) -> Iterator[tuple[int, ScenarioProperties]]:
     return _read_parts(manifest, positions, lambda data: ScenarioProperties(data["dimensions"], data["metadata"]))
+
+
+def read_rubrics(manifest: Manifest, positions: Iterable[int]) -> Iterator[tuple[int, ScenarioRubric]]:
+    return _read_parts(manifest, positions, ScenarioRubric.of_json)
 
 
 def _summary(data: Mapping[str, Any]) -> ScenarioSummary:

@@ -13,6 +13,7 @@ from cupel_core.domain.definitions.scenarios import Manifest, Scenario
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.resources.providers import ModelPrice, Prices
 from cupel_core.domain.runs.case_view import CaseView
+from cupel_core.domain.scoring.grader_config import GRADING_VERSION
 from cupel_core.store import blobs, scenarios
 from cupel_core.store.document_cache import DocumentCache
 
@@ -35,6 +36,8 @@ class Snapshot:
     prices: Prices = field(kw_only=True)
     price_list: str = field(kw_only=True)
     """The price list that applied at the start to all other models."""
+    grading_version: int = GRADING_VERSION
+    """The version of the code that grades, as it was at the start."""
 
     def scenario(self, case: int) -> Scenario:
         return scenarios.get_scenario(self.manifest, self.scenario_positions[case])
@@ -70,6 +73,7 @@ def save(key: str, snapshot: Snapshot) -> None:
             "profile": snapshot.profile,
             "prices": _prices_to_json(snapshot.prices),
             "priceList": snapshot.price_list,
+            "gradingVersion": snapshot.grading_version,
         },
     )
 
@@ -88,6 +92,7 @@ def _from_json(body: dict[str, Any]) -> Snapshot:
         profile=body["profile"],
         prices=_prices_from_json(body["prices"]),
         price_list=body["priceList"],
+        grading_version=body.get("gradingVersion", 1),
     )
 
 

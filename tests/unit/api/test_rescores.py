@@ -74,6 +74,7 @@ def test_a_rescore_is_created_and_started(client: Client, run: Run, started_resc
         "evaluatorUrl": None,
         "criteria": None,
     }
+    assert rescore["isPartial"] is False
     assert client.get(f"/v1/runs/{run.id}/rescores/{rescore['id']}").json() == rescore
 
 

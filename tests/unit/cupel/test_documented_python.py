@@ -24,7 +24,7 @@ from tests.unit.streamed_turns import streamed as streamed
 _TESTED_ELSEWHERE = {ROOT / "docs/graphql.md", ROOT / "docs/webhooks.md", ROOT / "docs/openai-evals-api.md"}
 """By tests/unit/graphqlapi/test_documented_example.py, tests/unit/interop/openai_evals/test_documented_example.py and
 tests/unit/workspace/webhooks/test_documented_verification.py."""
-_RUN = ("chats", "ci", "comparing", "costs", "library")
+_RUN = ("chats", "ci", "comparing", "costs", "judges", "library")
 _VERDICT = {"successMet": True, "failureMet": False, "confidence": 0.9, "reasoning": "booked"}
 _ANSWER = "Booked: Friday, 16:00, Ada."
 
@@ -92,6 +92,13 @@ def test_the_example_of_a_budget(run_examples: RunExamples, tmp_path: Path) -> N
 def test_examples_of_comparing_runs(run_examples: RunExamples) -> None:
     names = run_examples("docs/comparing.md", lambda _: _ANSWER)
     assert names["figures"].common_scenarios == 8
+
+
+def test_the_example_of_labels(run_examples: RunExamples, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(ROOT / "samples", tmp_path / "samples")
+    names = run_examples("docs/judges.md", None)
+    assert names["found"]["columns"][0]["agreement"]["labels"] == 2
+    assert "agreement: 50.0%" in capsys.readouterr().out
 
 
 def test_the_example_of_a_chat(

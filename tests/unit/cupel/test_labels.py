@@ -4,6 +4,7 @@ import csv
 import json
 import zipfile
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -15,6 +16,7 @@ from cupel_core.domain.runs.run import Run
 from cupel_core.store.settings import Settings
 from tests.unit.api.client import Client as ApiClient
 from tests.unit.api.client import api_transport
+from tests.unit.api.test_calibrations import coded
 from tests.unit.api.test_labels import judged, started
 from tests.unit.cupel.fake_api import Cupel
 
@@ -63,10 +65,63 @@ def test_labels_are_imported_and_the_judge_is_shown(command: Cupel, run: Run, tm
     assert f"{run.id}-1: the judge says pass, people say fail" in shown
 
 
+def test_labels_are_planned(command: Cupel, run: Run, tmp_path: Path) -> None:
+    planned = command("judges", "show", run.id, "--half-width", "0.16").output
+    assert "labels needed in all for ±16.0%:" in planned
+    assert "sim/steady: 4" in planned
+    command("labels", "import", run.id, str(labels_file(tmp_path, run, wrong=4)))
+    planned = command("judges", "show", run.id, "--half-width", "0.01").output
+    assert "no number is enough; labels of all transcripts would leave ±1" in planned
+
+
+def test_codes_are_shown(command: Cupel, cloud: Settings, tmp_path: Path) -> None:
+    run, file = coded(40), tmp_path / "codes.csv"
+    rows = [f"{run.id}-{index},{3 + index % 2}" for index in range(30)]
+    file.write_text("\n".join(["probe,label", *rows]))
+    command("labels", "import", run.id, str(file), "--criterion", "decision")
+    shown = command("judges", "show", run.id, "--criterion", "decision").output
+    assert "same code: 50.0% [" in shown
+    assert "mean by the judge: 4.00" in shown
+    assert "corrected mean: 3.50 [3.3" in shown
+    assert f"{run.id}-0: the judge says 4, people say 3" in shown
+    few = coded(20)
+    assert "no transcript has a blind label" in command("judges", "show", few.id, "--criterion", "decision").output
+
+
+def test_errors_of_another_run_are_used(command: Cupel, run: Run, tmp_path: Path) -> None:
+    other = started(scenarios=40, repeats=1)
+    for each in (run, other):
+        command("labels", "import", each.id, str(labels_file(tmp_path, each, wrong=4)))
+    shown = command("judges", "show", run.id, "--from", other.id).output
+    assert f"corrected with the errors of the same judge in {other.id}" in shown
+    assert "corrected pass rate: 6" in shown
+    refused = command("judges", "show", run.id, "--from", run.id)
+    assert (refused.exit_code, "must be another run" in refused.output) == (2, True)
+
+
 def test_a_label_set_is_drawn_and_listed(command: Cupel, run: Run) -> None:
     assert "result" in command("labels", "sample", run.id, "--count", "10", "--seed", "3").output
     assert command("labels", "sets", run.id).output.count("lbs_") == 1
     assert "no transcript has a blind label" in command("judges", "show", run.id).output
+
+
+def opened_path(printed: str) -> str:
+    (path,) = parse_qs(urlsplit(printed.split()[-1]).fragment)["to"]
+    return path
+
+
+def test_a_label_set_is_opened_in_the_page(command: Cupel, run: Run) -> None:
+    first, second = (
+        json.loads(command("labels", "sample", run.id, "--count", "5", "--json").output)["id"] for _ in range(2)
+    )
+    assert opened_path(command("labels", "open", run.id, "--print").output) == f"/runs/{run.id}?label={second}"
+    assert opened_path(command("labels", "open", run.id, first, "--print").output) == f"/runs/{run.id}?label={first}"
+
+
+def test_a_run_without_label_sets_is_not_opened(command: Cupel, run: Run) -> None:
+    refused = command("labels", "open", run.id, "--print")
+    assert refused.exit_code == 1
+    assert f"cupel labels sample {run.id}" in " ".join(refused.output.split())
 
 
 def test_a_label_is_set_listed_and_removed(command: Cupel, run: Run) -> None:

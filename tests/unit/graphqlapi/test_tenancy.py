@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from cupel_core.analysis import jobs
-from cupel_core.base.messages import JobRequest
+from cupel_core.base.messages import JobRequest, RunRef
 from cupel_core.domain.access import AccessRole
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
 from cupel_core.interfaces.graphql.schema import schema
+from cupel_core.runs.rescoring import phases
 from tests.answered_runs import AnsweredRun
+from tests.started_runs import NOW
 from tests.unit.api import test_trials as trials
 from tests.unit.graphqlapi.conftest import GraphqlClient
 from tests.unit.graphqlapi.test_chats import START, chat_of
@@ -50,6 +52,9 @@ QUERIES = {
     "labelSet": 'labelSet(runId: $run, labelSetId: "lbs_1") { id }',
     "labelSetItems": 'labelSetItems(runId: $run, labelSetId: "lbs_1") { probeId }',
     "calibration": "calibration(runId: $run) { judgeModel }",
+    "labelPlan": "labelPlan(runId: $run, halfWidth: 0.1) { columns { labels } }",
+    "compareJudges": "compareJudges(runId: $run, rescoreIds: [$judged]) { judges { judgeModel } }",
+    "judgeDrift": "judgeDrift(runId: $run, rescoreId: $judged) { judgeModel }",
     "job": "job(id: $job) { id runIds }",
     "jobs": "jobs(runId: $run) { id }",
     "budgets": "budgets { day { spentUsd } }",
@@ -185,10 +190,19 @@ def ids(client: GraphqlClient) -> dict[str, str]:
         "persona": client.post("/v1/personas", {"name": "secret persona"}).json()["id"],
         "schedule": client.post("/v1/schedules", schedule).json()["id"],
         "rescore": client.post(f"/v1/runs/{run}/rescores").json()["id"],
+        "judged": judged_again(client, run),
         "chat": chat,
         "branch": client.get(f"/v1/chats/{chat}/branches").json()["items"][0]["id"],
         "turn": client.data(START, {"id": chat, "input": {"content": "hello"}})["startTurn"]["id"],
     }
+
+
+def judged_again(client: GraphqlClient, run: str) -> str:
+    """The id of a completed rescore."""
+    rescore: str = client.post(f"/v1/runs/{run}/rescores", {"judgeAgain": True}).json()["id"]
+    assert phases.begin(RunRef("acme", run), rescore).status == "RUNNING"
+    assert phases.complete(RunRef("acme", run), rescore, NOW) == "COMPLETED"
+    return rescore
 
 
 def ask(client: GraphqlClient, ids: dict[str, str], query: str, **options: Any) -> dict[str, Any]:

@@ -194,3 +194,23 @@ export const UpdateBudgets = {
   monthUsd: { min: 0.000001, max: 10_000_000 },
   timezone: { maxLength: 50 },
 } as const;
+
+export const CreateLabelSet = {
+  criterion: { maxLength: 60, default: "result" },
+  count: { min: 1, max: 2_000, default: 60 },
+  seed: { min: 0, max: 9_007_199_254_740_992 },
+  model: { maxLength: 200 },
+  promptId: { maxLength: 200 },
+  rescoreId: { maxLength: 64 },
+  instructions: { maxLength: 10_000 },
+  adjudicator: { maxLength: 200 },
+} as const;
+
+export const SaveLabel = {
+  value: { options: ["pass", "fail", "skip", "1", "2", "3", "4", "5"] },
+  note: { maxLength: 2_000 },
+  labeller: { maxLength: 200 },
+  verdictVisible: { default: false },
+  criterion: { maxLength: 60, default: "result" },
+  labelSetId: { maxLength: 200 },
+} as const;

@@ -115,6 +115,14 @@ export function definitionSearch(raw: Raw): DefinitionSearch {
   return present({ v: number(raw, "v", 1, 9_999_999), against: number(raw, "against", 1, 9_999_999) });
 }
 
+export interface RunSearch {
+  /** It names the label set whose transcripts are labelled instead of showing the run. */
+  label?: string | undefined;
+}
+export function runSearch(raw: Raw): RunSearch {
+  return present({ label: text(raw, "label") });
+}
+
 export interface ReportSearch {
   version?: string | undefined;
 }

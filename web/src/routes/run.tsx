@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { ApiError, api, read } from "../api/client";
 import { type Following, useFollowing } from "../api/live";
 import { isTerminal, resultsQuery, runQuery, sessionQuery } from "../api/queries";
@@ -19,8 +19,25 @@ import styles from "./run.module.css";
 const route = getRouteApi("/runs/$id");
 const SECOND_MS = 1_000;
 
+const Labelling = lazy(() => import("./labelling/labelling").then((each) => ({ default: each.Labelling })));
+
 export function RunPage() {
   const { id } = route.useParams();
+  const { label } = route.useSearch();
+  if (label === undefined) return <WholeRun id={id} />;
+  const leave = (
+    <Link to="/runs/$id/judge" params={{ id }}>
+      Back to the run
+    </Link>
+  );
+  return (
+    <Suspense fallback={<Loading what="the label set" />}>
+      <Labelling runId={id} labelSetId={label} leave={leave} />
+    </Suspense>
+  );
+}
+
+function WholeRun({ id }: { id: string }) {
   const query = useQuery(runQuery(id));
   const following = useFollowing(query.data);
   if (query.isPending) return <Loading what="the run" />;
@@ -47,6 +64,9 @@ export function RunPage() {
         </Link>
         <Link to="/runs/$id/analysis" params={{ id }}>
           Analysis
+        </Link>
+        <Link to="/runs/$id/judge" params={{ id }}>
+          Judge
         </Link>
         <Link to="/runs/$id/report" params={{ id }} activeOptions={{ includeSearch: false }}>
           Report

@@ -1,12 +1,13 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { sessionQuery } from "../api/queries";
 import { forgetToken, readToken } from "../api/session";
 import { forgetForm } from "./kept";
 import { PageKeys } from "./page_keys";
 import { SessionEnded } from "./session_ended";
 import styles from "./shell.module.css";
+import { Loading } from "./states";
 
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
@@ -104,8 +105,25 @@ function Navigation() {
   );
 }
 
+const LabellerPage = lazy(() =>
+  import("../routes/labelling/labeller").then((each) => ({ default: each.LabellerPage })),
+);
+
+/** Shows the screen of the address; to labellers, who may read no other, the one where they label. */
+function Screen({ isLabeller }: { isLabeller: boolean }) {
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  if (!isLabeller || path === "/login") return <Outlet />;
+  return (
+    <Suspense fallback={<Loading what="the transcripts" />}>
+      <LabellerPage />
+    </Suspense>
+  );
+}
+
 export function Shell() {
   const isSignedIn = readToken() !== null;
+  const session = useQuery({ ...sessionQuery, enabled: isSignedIn });
+  const isLabeller = isSignedIn && session.data?.role === "labeller";
   return (
     <>
       <a className={styles.skip} href="#content">
@@ -115,7 +133,7 @@ export function Shell() {
         <Link to="/runs" className={styles.name}>
           Cupel
         </Link>
-        {isSignedIn && <Navigation />}
+        {isSignedIn && !isLabeller && <Navigation />}
         <span className={styles.right}>
           {isSignedIn && <PageKeys />}
           <SessionLine />
@@ -123,7 +141,7 @@ export function Shell() {
         </span>
       </header>
       <main id="content" className={styles.main} tabIndex={-1}>
-        <Outlet />
+        <Screen isLabeller={isLabeller} />
       </main>
       <SessionEnded />
     </>

@@ -3,11 +3,12 @@
 from typing import NamedTuple
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.calibration.code_agreement import CodeAgreement
+from cupel_core.domain.calibration.code_means import CorrectedMean
 from cupel_core.domain.calibration.corrected_rates import CorrectedRate, SkipBounds, Uncorrected
 from cupel_core.domain.calibration.judge_agreement import JudgeAgreement
 from cupel_core.domain.calibration.labellers import LabellerAgreement
-from cupel_core.domain.runs.plan import Column
-from cupel_core.domain.runs.run import Run
+from cupel_core.domain.runs.plan import Column, Plan
 
 
 class Disagreement(NamedTuple):
@@ -30,13 +31,28 @@ class ColumnCalibration:
 
 
 @dataclass(frozen=True)
+class ColumnCodes:
+    """Figures of the judge's codes of the transcripts of one target and prompt."""
+
+    column: Column
+    agreement: CodeAgreement
+    corrected: CorrectedMean | Uncorrected
+
+
+@dataclass(frozen=True)
 class Calibration:
-    run: Run
+    run_id: str
+    plan: Plan
     criterion: str
     rescore_id: str | None
     judge_model: str | None
     """The model that judged; None if no model did."""
+    calibration_run: str | None
+    """The run whose labels show the errors; None for this one."""
     columns: tuple[ColumnCalibration, ...]
+    """Figures of passes and failures."""
+    codes: tuple[ColumnCodes, ...]
+    """Figures of codes, if the criterion has these."""
     people: LabellerAgreement
     disagreements: tuple[Disagreement, ...]
     unblind: int

@@ -113,6 +113,7 @@ def carried_pass_rate(
     verdicts: Sequence[ScenarioVerdicts],
     fresh: Sequence[LabelledVerdict],
     confidence: float = 0.95,
+    bound_confidence: float = 0.95,
 ) -> CorrectedRate | Uncorrected:
     """Correct the pass rate of a run with the errors that another run of the same judge and target showed.
 
@@ -152,6 +153,15 @@ def carried_pass_rate(
         ),
         influences=_carried_influences(calibration, verdicts, judged, rate),
         confidence=confidence,
+        lower_bound=_including(
+            lang_reiczigel_interval(
+                judged,
+                passes.effective_trials if len(verdicts) >= MIN_SCENARIOS else passes.answers,
+                calibration,
+                2 * bound_confidence - 1,
+            ),
+            rate,
+        ).low,
     )
 
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 from cupel_core.domain.analysis.distributions import binomial_mid_p
 
 CANARIES = 10
+FLIPS_NEEDED = 5
+"""The least number of flips in one direction, with none in the other, that the test finds."""
 _ALPHA = 0.05
 
 

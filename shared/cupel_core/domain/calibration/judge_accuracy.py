@@ -23,7 +23,7 @@ class JudgeAccuracy:
 
 def accuracies_of(calibration: Calibration) -> dict[int, JudgeAccuracy]:
     """Return the accuracy by number of the run's column; columns without a label are left out."""
-    columns = calibration.run.plan.columns
+    columns = calibration.plan.columns
     return {columns.index(each.column): _accuracy(each.agreement, each.corrected) for each in calibration.columns}
 
 

@@ -8,6 +8,7 @@ from cupel_core.domain.analysis.distributions import normal_quantile
 from cupel_core.domain.calibration.corrected_rates import MIN_LABELLED_SCENARIOS, rate_variance
 from cupel_core.domain.calibration.labels import LabelledVerdict, ScenarioVerdicts
 from cupel_core.domain.calibration.sampling_plans import planned_shares
+from cupel_core.domain.runs.plan import Column
 
 
 class LabelPlan(NamedTuple):
@@ -17,6 +18,11 @@ class LabelPlan(NamedTuple):
     """Half-width that labels of all transcripts would leave; only more scenarios make it smaller."""
     has_repeats: bool
     """True if there are fewer scenarios than labels, so that scenarios need several labels."""
+
+
+class ColumnLabelPlan(NamedTuple):
+    column: Column
+    plan: LabelPlan
 
 
 def labels_needed(

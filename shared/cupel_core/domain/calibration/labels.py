@@ -143,9 +143,9 @@ def cluster_effect(
     estimated with two further scenarios of correlation 1, as for repeats (`shrunken_correlation`).
     """
     labels = sizes.total()
-    size = sum(number * number for number in sizes.values()) / labels
-    if size == 1:
+    if labels == len(sizes):
         return 1.0
+    size = sum(number * number for number in sizes.values()) / labels
     sums: defaultdict[str, float] = defaultdict(float)
     for scenario, influence in influences:
         sums[scenario] += influence

@@ -3,6 +3,10 @@ from dataclasses import asdict, replace
 
 from cupel_core.base.deferred import dataclass
 
+GRADING_VERSION = 1
+"""Version of everything about judges that Cupel's code decides: prompts, temperature, the rendering of transcripts, the
+schemas of replies and how they are read. A verdict is one reply; there is no vote of several."""
+
 
 @dataclass(frozen=True)
 class GraderConfig:

@@ -3,6 +3,7 @@
 The targets are not called again. Each rescore has its own results, beside the scoring stored with each transcript.
 """
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
@@ -18,7 +19,7 @@ from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import RunFailure, RunStatus
 from cupel_core.domain.runs.transcripts import Transcript
 from cupel_core.domain.scoring.assertions import Assertion
-from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.scoring.grader_config import GRADING_VERSION, GraderConfig
 from cupel_core.domain.scoring.scoring import Scoring
 
 RESCORABLE = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
@@ -54,13 +55,16 @@ class RescoreConfig:
     embedding_model: str | None = None
     evaluator_url: str | None = None
     criteria: Criteria | None = None
+    judges_again: bool = False
+    """True if criteria are judged again even by the run's own judge."""
 
     def grader_config(self, run_config: GraderConfig) -> GraderConfig:
         return GraderConfig(self.judge_model, None, self.embedding_model, self.evaluator_url).with_defaults(run_config)
 
     def requires_new_verdicts(self, run_config: GraderConfig) -> bool:
         """Return whether criteria are judged again; otherwise the run's verdicts are reused."""
-        return self.criteria is not None or self.judge_model not in (None, run_config.judge_model)
+        is_other = self.criteria is not None or self.judge_model not in (None, run_config.judge_model)
+        return self.judges_again or is_other
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,20 @@ class Rescore:
     """Says why the judge is not called any more: none of its first replies was usable, so nothing more is graded."""
     execution: int = 1
     """The number of the latest requested execution; each raise of the budget requests another one."""
+    grading_version: int = GRADING_VERSION
+    """The version of the code that grades, as it was when the rescore was requested."""
+    selected: tuple[int, ...] | None = None
+    """The only probes whose transcripts are graded, ascending; None for all."""
+
+    @property
+    def is_partial(self) -> bool:
+        return self.selected is not None
+
+    def chosen(self, indexes: range) -> Sequence[int]:
+        """Return those of the indexes whose transcripts are graded."""
+        if self.selected is None:
+            return indexes
+        return self.selected[bisect_left(self.selected, indexes.start) : bisect_left(self.selected, indexes.stop)]
 
     @property
     def is_stopped(self) -> bool:
@@ -204,6 +222,15 @@ class RescoreView(NamedTuple):
     account: BudgetAccount | None = None
 
 
+class LabelledSelection(NamedTuple):
+    """Selects transcripts that people have labelled."""
+
+    criterion: str
+    number: int | None = None
+    """The number of them, drawn at random; None for all."""
+    seed: int = 0
+
+
 @dataclass(frozen=True)
 class RescoreSpec:
     """Requests a rescore; assertions are in JSON, not yet validated."""
@@ -215,6 +242,9 @@ class RescoreSpec:
     criteria: Criteria | None = None
     max_budget_usd: float | None = None
     allow_unpriced: bool = False
+    judges_again: bool = False
+    labelled: LabelledSelection | None = None
+    """The transcripts that are graded; None for all."""
 
     def config(self) -> RescoreConfig:
         return RescoreConfig(
@@ -223,4 +253,5 @@ class RescoreSpec:
             embedding_model=self.embedding_model,
             evaluator_url=self.evaluator_url,
             criteria=self.criteria,
+            judges_again=self.judges_again,
         )

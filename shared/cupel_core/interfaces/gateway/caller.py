@@ -23,4 +23,10 @@ def caller(event: APIGatewayProxyEventV2) -> Caller:
         raise RetryableError(context["unavailable"])
     if "workspace" not in context:
         raise Unauthorized(context.get("problem", "send an API token as `Authorization: Bearer <token>`"))
-    return Caller(context["workspace"], AccessRole(context["role"]), context["tokenId"], context.get("userName"))
+    return Caller(
+        context["workspace"],
+        AccessRole(context["role"]),
+        context["tokenId"],
+        context.get("userName"),
+        context.get("rootTokenId"),
+    )

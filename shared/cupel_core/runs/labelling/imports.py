@@ -8,12 +8,12 @@ from functools import cached_property
 from cupel_core.base.errors import FieldError, Invalid
 from cupel_core.base.messages import RunRef
 from cupel_core.domain.access import Caller
+from cupel_core.domain.labelling.judged_probes import JudgedProbe
 from cupel_core.domain.labelling.labels import check_value
 from cupel_core.domain.labelling.views import ImportCounts, ImportedLabel
 from cupel_core.domain.runs.run import Run
 from cupel_core.runs.labelling.labels import label_of, labeller_of
 from cupel_core.store import judge_verdicts, labels, runs, scenarios, snapshots
-from cupel_core.store.judge_verdicts import JudgedProbe
 from cupel_core.store.labels import LabelKey
 from cupel_core.store.scenarios import ScenarioSummary
 

@@ -12,6 +12,7 @@ from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import Entry, decode_index, encode_cursor
 from cupel_core.domain.access import Caller
 from cupel_core.domain.calibration.sampling_plans import JudgedTranscript, draw_for_labelling
+from cupel_core.domain.labelling.judged_probes import JudgedProbe
 from cupel_core.domain.labelling.label_sets import (
     Draw,
     LabelSet,
@@ -30,7 +31,7 @@ from cupel_core.runs.labelling.labels import labeller_of, unknown_criterion
 from cupel_core.runs.probe_ranges import probe_ranges
 from cupel_core.runs.probes import build_views, probe_statuses
 from cupel_core.store import judge_verdicts, label_sets, labels, rescores, runs
-from cupel_core.store.judge_verdicts import MAX_PROBES, JudgedProbe
+from cupel_core.store.judge_verdicts import MAX_PROBES
 
 MAX_LABEL_SETS = 100
 _READ_AT_ONCE = 20
@@ -44,7 +45,9 @@ def create(caller: Caller, run_id: str, spec: LabelSetSpec, now: datetime) -> La
         raise Conflict(f"the run is {run.status}; draw when it has ended, so that every transcript can be drawn")
     if spec.rescore_id is not None:
         with named_in_body("rescoreId"):
-            rescores.get(ref, spec.rescore_id)
+            rescore = rescores.get(ref, spec.rescore_id)
+        if rescore.is_partial:
+            raise Invalid.field("rescoreId", "must have graded all transcripts, and not only labelled ones")
     indexes = [index for span in probe_ranges(run.plan, spec.model, spec.prompt_id) for index in span]
     if len(indexes) > MAX_PROBES:
         raise Invalid.field(

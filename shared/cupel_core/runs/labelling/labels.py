@@ -7,6 +7,7 @@ from cupel_core.base.errors import Conflict, Forbidden, Invalid, NotFound, named
 from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import Entry, decode_cursor, encode_cursor
 from cupel_core.domain.access import AccessRole, Caller
+from cupel_core.domain.labelling.judged_probes import JudgedProbe
 from cupel_core.domain.labelling.label_sets import LabelSet
 from cupel_core.domain.labelling.labels import DECISION, RESULT, Label, check_value
 from cupel_core.domain.labelling.views import LabelView, NewLabel, RevealedVerdict
@@ -15,13 +16,15 @@ from cupel_core.domain.runs.transcripts import Transcript, readable_at
 from cupel_core.domain.scoring.scoring import MAX_CHECKS, check_names
 from cupel_core.runs.probes import locate_probe
 from cupel_core.store import judge_verdicts, label_sets, labels, outcomes, rescore_results, runs
-from cupel_core.store.judge_verdicts import JudgedProbe
 from cupel_core.store.labels import LabelKey
 
 
 def labeller_of(caller: Caller) -> str:
-    """Return the id of the token, or that of the user at the identity provider: names change and are not unique."""
-    return caller.token_id
+    """Return the id of the token, or that of the user at the identity provider: names change and are not unique.
+
+    In a session of the web page, it is the token that opened the session.
+    """
+    return caller.owner_id
 
 
 def save(caller: Caller, probe_id: str, new: NewLabel, now: datetime) -> LabelView:

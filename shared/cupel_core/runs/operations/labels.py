@@ -21,7 +21,7 @@ from cupel_core.contract.labels import (
 )
 from cupel_core.contract.operation import MEMBER, VIEWER, Call, Listed, Replay, operation
 from cupel_core.contract.query import Cursor, Limit, Parameter
-from cupel_core.domain.access import AccessRole
+from cupel_core.domain.access import AccessRole, Caller
 from cupel_core.domain.labelling.labels import (
     MAX_CRITERION_LENGTH,
     MAX_LABELLER_LENGTH,
@@ -149,14 +149,16 @@ def create_label_set(call: Call, run_id: str, body: CreateLabelSet) -> LabelSetR
     "GET /v1/runs/{run_id}/label-sets",
     "List the label sets of a run, oldest first",
     role=VIEWER,
+    is_for_labellers=True,
     returns="A page of label sets, with their progress",
     tag="labels",
 )
 def list_label_sets(
     call: Call, run_id: str, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None
 ) -> Listed[LabelSetPage]:
+    """Labellers see neither the strata, which show verdicts, nor who else has labelled."""
     found = label_sets.list_label_sets(call.workspace, run_id)
-    return Listed(slice_page(found, limit, cursor), _label_set)
+    return Listed(slice_page(found, limit, cursor), lambda view: _seen_by(call.caller, _label_set(view)))
 
 
 @operation(
@@ -169,12 +171,7 @@ def list_label_sets(
 )
 def get_label_set(call: Call, run_id: str, label_set_id: str) -> LabelSetResponse:
     """Labellers see neither the strata, which show verdicts, nor who else has labelled."""
-    found = _label_set(label_sets.get(call.workspace, run_id, label_set_id))
-    if call.caller.role is not AccessRole.LABELLER:
-        return found
-    own = {name: number for name, number in found.progress.by_labeller.items() if name == call.caller.token_id}
-    progress = found.progress.model_copy(update={"by_labeller": own})
-    return found.model_copy(update={"strata": [], "rescore_id": None, "progress": progress})
+    return _seen_by(call.caller, _label_set(label_sets.get(call.workspace, run_id, label_set_id)))
 
 
 @operation(
@@ -215,3 +212,12 @@ def list_label_set_items(
 def _label_set(view: LabelSetView) -> LabelSetResponse:
     draws = view.label_set.draws
     return LabelSetResponse.from_value(view, count=len(draws), to_label_twice=sum(draw.is_doubled for draw in draws))
+
+
+def _seen_by(caller: Caller, label_set: LabelSetResponse) -> LabelSetResponse:
+    if caller.role is not AccessRole.LABELLER:
+        return label_set
+    labeller, counts = given_labels.labeller_of(caller), label_set.progress.by_labeller
+    own = {name: number for name, number in counts.items() if name == labeller}
+    progress = label_set.progress.model_copy(update={"by_labeller": own})
+    return label_set.model_copy(update={"strata": [], "rescore_id": None, "progress": progress})

@@ -34,7 +34,9 @@ def begin(ref: RunRef, rescore_id: str) -> BeginResult:
     rescore = rescores.mark_running(ref, rescore_id)
     if rescore.status is not RescoreStatus.RUNNING:
         return BeginResult(rescore.status)
-    return BeginResult(rescore.status, leaf_ranges(rescore.probe_count), comparison_ranges(run, rescore))
+    ranges = leaf_ranges(rescore.probe_count)
+    chosen = tuple(each for each in ranges if rescore.chosen(each.indexes(rescore.probe_count)))
+    return BeginResult(rescore.status, chosen, comparison_ranges(run, rescore))
 
 
 def complete(ref: RunRef, rescore_id: str, now: datetime) -> str:

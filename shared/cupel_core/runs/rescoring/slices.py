@@ -167,7 +167,7 @@ def _load_writer(rescore: Rescore, leaf_range: LeafRange) -> ResultWriter:
 
 def _list_pending(rescore: Rescore, leaf_range: LeafRange, writer: ResultWriter) -> list[Transcript]:
     """Return transcripts without those of later retry rounds, which are not part of this rescore."""
-    stored = outcomes.list_outcomes(writer.ref, leaf_range.indexes(rescore.probe_count))
+    stored = outcomes.list_outcomes(writer.ref, rescore.chosen(leaf_range.indexes(rescore.probe_count)))
     now = utc_now()
     transcripts = (readable_at(outcome, now) for outcome in stored if isinstance(outcome, Transcript))
     in_scope = (transcript for transcript in transcripts if transcript.retry_round <= rescore.retry_round)

@@ -18,7 +18,9 @@ from cupel_core.definitions.assertions import assertion_errors
 from cupel_core.domain.budgets.money import limit_text
 from cupel_core.domain.codec import encode
 from cupel_core.domain.runs.run import Run
-from cupel_core.domain.scoring.rescores import RESCORABLE, Rescore, RescoreSpec
+from cupel_core.domain.scoring.rescores import RESCORABLE, LabelledSelection, Rescore, RescoreSpec
+from cupel_core.runs.labelling.labelled_runs import labelled_probes
+from cupel_core.runs.rescoring.comparisons import comparison_ranges
 from cupel_core.runs.rescoring.models import RescoreModels
 from cupel_core.store import barrier, executions, idempotency, rescores, runs
 from cupel_core.store.barrier import Tree
@@ -36,7 +38,8 @@ def start(workspace: str, run_id: str, spec: RescoreSpec, idempotency_key: str |
         rescores.create(rescore)
     else:
         budget = [] if spec.max_budget_usd is None else [spec.max_budget_usd]
-        body = orjson.dumps([run_id, encode(rescore.config), *budget], option=orjson.OPT_SORT_KEYS).decode()
+        labelled = [] if spec.labelled is None else [list(spec.labelled)]
+        body = orjson.dumps([run_id, encode(rescore.config), *budget, *labelled], option=orjson.OPT_SORT_KEYS).decode()
         answer = idempotency.find_answer(workspace, idempotency_key, body, now)
         if answer is not None:
             return rescores.get(ref, answer.run_id)
@@ -96,17 +99,29 @@ def _rescore(run: Run, spec: RescoreSpec, now: datetime) -> Rescore:
     completed = (run.settled or barrier.get_progress(Tree.for_run(run))).completed
     if not completed:
         raise Conflict("this run has no transcripts to score")
-    return Rescore(
+    selected = None if spec.labelled is None else _labelled(run, spec.labelled)
+    rescore = Rescore(
         workspace=run.workspace,
         run_id=run.id,
         id=new_id("rsc"),
         config=spec.config(),
-        total=completed,
+        total=completed if selected is None else len(selected),
         probe_count=run.plan.total,
         retry_round=run.retry_round,
         created_at=now,
         max_budget_usd=spec.max_budget_usd,
+        selected=selected,
     )
+    if selected is not None and comparison_ranges(run, rescore):
+        raise Invalid.field("labelled", "must be left out: select-best and max-score need the answers of all targets")
+    return rescore
+
+
+def _labelled(run: Run, selection: LabelledSelection) -> tuple[int, ...]:
+    found = labelled_probes(run, selection)
+    if not found:
+        raise Conflict(f"no transcript has a blind label of the criterion {selection.criterion}")
+    return found
 
 
 def _check(run: Run, spec: RescoreSpec) -> None:

@@ -96,8 +96,13 @@ def find_live(digest: str, now: datetime) -> SecretState | None:
     """Return the state of a token's secret, or None if the token or its session's token is unknown or revoked. Raise
     Unauthorized if one of them has expired."""
     state = tokens.find_secret(digest)
-    if state is None or (state.root_digest and find_live(state.root_digest, now) is None):
+    if state is None:
         return None
+    if state.root_digest:
+        root = find_live(state.root_digest, now)
+        if root is None:
+            return None
+        state = state.opened_by(root.caller)
     if state.expires_at is not None and state.is_expired(now):
         raise Unauthorized(f"the token expired at {to_iso(state.expires_at)}")
     return state

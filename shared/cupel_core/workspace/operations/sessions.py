@@ -33,6 +33,7 @@ def create_event_ticket(call: Call, run_id: str) -> EventTicketResponse:
     "POST /v1/login-codes",
     "Create a code that opens a session of the web page, once",
     role=VIEWER,
+    is_for_labellers=True,
     returns="The code",
     tag="session",
 )

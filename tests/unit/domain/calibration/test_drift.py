@@ -2,7 +2,7 @@
 
 import pytest
 
-from cupel_core.domain.calibration.drift import CANARIES, CanaryVerdicts, judge_drift
+from cupel_core.domain.calibration.drift import CANARIES, FLIPS_NEEDED, CanaryVerdicts, judge_drift
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,8 @@ def test_the_p_of_five_flips() -> None:
     """Mid-p: 2 · 0.5⁵ less half of it."""
     assert judge_drift([CanaryVerdicts(False, True)] * 5).p == pytest.approx(0.5**5)
     assert judge_drift([]).p == 1
+
+
+def test_the_least_number_of_flips() -> None:
+    assert judge_drift([CanaryVerdicts(False, True)] * FLIPS_NEEDED).is_stale
+    assert not judge_drift([CanaryVerdicts(False, True)] * (FLIPS_NEEDED - 1)).is_stale

@@ -40,3 +40,11 @@ def test_more_labels_than_scenarios_are_said() -> None:
 
 def test_the_planned_number_reaches_the_half_width() -> None:
     assert planned_half_widths(SETTING, 0.08, draws=10, seed=1) == pytest.approx(0.08, abs=0.012)
+
+
+def test_labels_are_planned_without_any() -> None:
+    """Half of each verdict's transcripts may be labelled pass, so more labels are needed than with some."""
+    without, some = labels_needed([], RUN.verdicts, 0.08), labels_needed(LABELS, RUN.verdicts, 0.08)
+    assert without.labels is not None
+    assert some.labels is not None
+    assert without.labels > some.labels
