@@ -111,7 +111,7 @@ def test_the_facts_of_a_run_take_two_rows_on_a_phone_and_lose_nothing(open_page:
     page = open_page(f"/runs/{run.id}", viewport={"width": 390, "height": 800})
     facts = page.get_by_role("main").locator("header p")
     expect(facts.locator("> *")).to_have_text(
-        ["✓ Completed", f"{run.definition_id} version 1", "2 conversations", re.compile("^created "), "cost unknown"]
+        ["✓ Completed", "answered version 1", "2 conversations", re.compile("^created "), "cost $0"]
     )
     rows = facts.evaluate("facts => facts.clientHeight / parseFloat(getComputedStyle(facts).lineHeight)")
     assert 1.5 < rows < 2.5

@@ -325,8 +325,8 @@ function ResultTable({ id, columns }: { id: string; columns: readonly ColumnResu
               </th>
             )}
             {axis && <th scope="col">Decisions</th>}
-            <FigureHeader>Time p50</FigureHeader>
-            <FigureHeader>Time p95</FigureHeader>
+            <FigureHeader className={styles.wraps}>Time p50</FigureHeader>
+            <FigureHeader className={styles.wraps}>Time p95</FigureHeader>
             <FigureHeader>Tokens</FigureHeader>
             {roles.map((role) => (
               <FigureHeader key={role}>{roles.length === 1 ? "Cost" : roleCostName(role)}</FigureHeader>
