@@ -61,7 +61,7 @@ def _agreement_lines(figures: Json) -> Iterator[str]:
     if not figures["labels"]:
         yield "  labels: none that count" + _also(figures)
         return
-    yield f"  labels: {figures['labels']} of {figures['scenarios']} scenarios" + _also(figures)
+    yield f"  labels: {figures['labels']} from {figures['scenarios']} scenarios" + _also(figures)
     constant = percent(figures["constantAccuracy"])
     yield f"  agreement: {share_text(figures['agreement'])}; of a judge that always says the same: {constant}"
     yield f"  kappa: {_kappa(figures['kappa'], figures['kappaInterval95'])}"
