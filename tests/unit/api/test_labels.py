@@ -4,15 +4,18 @@ from typing import Any
 
 import pytest
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.access import AccessRole
 from cupel_core.domain.conversations.conversation import ConversationOutcome, Verdict
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.labelling.labels import Label
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import Summary
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.domain.scoring.unscored import UnscoredCause, UnscoredCode
+from cupel_core.store import labels as stored_labels
 from tests.answered_runs import AnsweredRun
 from tests.started_runs import NOW
 from tests.unit.api.client import Client
@@ -421,3 +424,20 @@ def test_only_criteria_that_were_checked_are_offered(client: Client) -> None:
     refused = client.post(f"/v1/runs/{run.id}/label-sets", {})
     assert refused.json()["detail"] == "criterion: must be one of decision"
     assert drawn(client, run, criterion="decision", count=3)["count"] == 3
+
+
+def test_labels_survive_a_retry_of_errors(client: Client) -> None:
+    run = started(answer=lambda index: None if index == 5 else f"answer {index}")
+    label(client, run, 3, labeller="ana")
+    assert client.post(f"/v1/runs/{run.id}/retry").status == 200
+    assert [each["probeId"] for each in labels_of(client, run)] == [f"{run.id}-3"]
+
+
+def test_a_label_of_a_transcript_that_a_retry_replaced_is_kept_apart(client: Client, run: Run) -> None:
+    """A label of round 2, while the transcript that is read is of round 1."""
+    label(client, run, 3, labeller="ana")
+    other = Label(4, 2, "result", "ana", "pass", NOW, NOW, blind_value="pass")
+    stored_labels.save(RunRef("acme", run.id), other)
+    assert len(labels_of(client, run)) == 2
+    (column,) = client.get(f"/v1/runs/{run.id}/calibration").json()["columns"]
+    assert column["agreement"]["labels"] == 1
