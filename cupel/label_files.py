@@ -34,8 +34,10 @@ def label_rows(rows: Iterable[Mapping[str, object]]) -> list[LabelRow]:
     """Return the labels of mappings with the same columns as a file. Raise UsageError."""
     labels = []
     for number, row in enumerate(rows, start=1):
+        if not isinstance(row, Mapping):
+            raise UsageError(f"labels: row {number}: must be a mapping with {', '.join(_COLUMNS)}: found {row!r:.100}")
         cells = {column: "" if value is None else str(value) for column, value in row.items()}
-        _check_columns("labels", [column for column, cell in cells.items() if cell])
+        _check_columns(f"labels: row {number}", [column for column, cell in cells.items() if cell])
         labels.append(LabelRow(f"row {number}", _label(f"labels: row {number}", cells)))
     return labels
 
@@ -77,7 +79,7 @@ def _check_columns(file: Path | str, columns: Sequence[str]) -> None:
     unknown = [column for column in columns if column not in _COLUMNS]
     if unknown or "label" not in columns or not {"probe", "scenario"} & set(columns):
         raise UsageError(
-            f"{file}: the header must have label and probe, or label and scenario, and no other columns than "
+            f"{file}: the columns must be label and probe, or label and scenario, and no others than "
             f"{', '.join(_COLUMNS)}: found {', '.join(columns)}"
         )
 

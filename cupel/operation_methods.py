@@ -509,7 +509,7 @@ class OperationMethods(Transport):
     def compare_judges(self, run_id: str, rescore_ids: list[str], *, criterion: str | None = None) -> Json:
         """Compare judges on the labelled transcripts of a run.
 
-        Transcripts count that every judge has judged. 409 for a rescore that is not completed.
+        Transcripts count if all judges have graded them. 409 for a rescore that is not completed.
         """
         return self._get(f"/runs/{segment(run_id)}/judge-comparison", rescoreIds=rescore_ids, criterion=criterion)
 
@@ -537,7 +537,10 @@ class OperationMethods(Transport):
         return self._send("POST", f"/runs/{segment(run_id)}/label-sets", label_set, has_key=True)
 
     def delete_label_set(self, run_id: str, label_set_id: str) -> None:
-        """Delete a label set; its labels stay."""
+        """Delete a label set without labels.
+
+        409 if one of its transcripts has a label, because the probabilities of the set weight it.
+        """
         self._send("DELETE", f"/runs/{segment(run_id)}/label-sets/{segment(label_set_id)}")
 
     def get_label_set(self, run_id: str, label_set_id: str) -> Json:

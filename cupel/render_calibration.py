@@ -67,6 +67,8 @@ def _agreement_lines(figures: Json) -> Iterator[str]:
     yield f"  kappa: {_kappa(figures['kappa'], figures['kappaInterval95'])}"
     yield f"  people pass, judge passes: {share_text(figures['sensitivity'])}"
     yield f"  people fail, judge fails: {share_text(figures['specificity'])}"
+    yield f"  judge passes, people pass: {share_text(figures['passPredictiveValue'])}"
+    yield f"  judge fails, people fail: {share_text(figures['failPredictiveValue'])}"
     yield (
         f"  both pass {counts['bothPassed']}, only the judge passes {counts['onlyJudgePassed']}, "
         f"only people pass {counts['onlyLabelPassed']}, both fail {counts['bothFailed']}"

@@ -87,7 +87,7 @@ def delete_set(
     run_id: RunId,
     label_set: Annotated[str, typer.Argument(metavar="ID", help="The id of a label set.")],
 ) -> None:
-    """Delete a label set. Its labels stay."""
+    """Delete a label set whose transcripts have no labels."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         client.delete_label_set(run_id, label_set)

@@ -16,7 +16,7 @@ from cupel_core.domain.calibration.column_calibrations import calibration_of
 from cupel_core.domain.calibration.fingerprints import ScenarioRubric, rubric_fingerprint
 from cupel_core.domain.calibration.labelled_runs import LabelledRun
 from cupel_core.domain.labelling.judged_probes import JudgedProbe, is_checked, verdict_on
-from cupel_core.domain.labelling.labels import Label, check_value
+from cupel_core.domain.labelling.labels import RESULT, Label, check_value
 
 _LABELLER = "labeller"
 _ROUND = 1
@@ -29,10 +29,13 @@ def calibrated(evaluation: Evaluation, labels: Path | str | Iterable[Mapping[str
 
     judged = {each.probe_index: each for each in _judged(evaluation, criterion)}
     if not judged:
-        raise UsageError(f"criterion: {criterion} was not checked in this evaluation")
+        known = ", ".join(_checked(evaluation)) or "no criterion"
+        raise UsageError(f"criterion: {criterion} was not checked in this evaluation, but {known}")
     rows = read_labels(Path(labels)) if isinstance(labels, Path | str) else label_rows(labels)
     transcripts = _LabelledResults(evaluation)
-    given = [_label(transcripts, row, criterion, judged) for row in rows]
+    listed = [_label(transcripts, row, criterion, judged) for row in rows]
+    # As on a stack, a person has one label per transcript and criterion, which a later one replaces.
+    given = {(label.probe_index, label.criterion, label.labeller): label for label in listed}.values()
     graders = evaluation.settings.grader_config
     found = calibration_of(LabelledRun(evaluation.id, evaluation.plan, criterion, judged, given), graders.judge_model)
     rubrics = (ScenarioRubric.of(result.probe.scenario) for result in evaluation.results)
@@ -47,6 +50,13 @@ def _judged(evaluation: Evaluation, criterion: str) -> Iterator[JudgedProbe]:
         scored = {**(result.scoring.digest() if result.scoring else {}), "code": summary and summary.decision_code}
         if is_checked(scored, criterion):
             yield JudgedProbe(result.probe.index, _ROUND, result.probe.scenario.id, verdict_on(scored, criterion))
+
+
+def _checked(evaluation: Evaluation) -> list[str]:
+    names = {RESULT: None}
+    for result in evaluation.completed:
+        names |= dict.fromkeys((result.scoring.digest() if result.scoring else {}).get("checks") or ())
+    return [name for name in names if any(_judged(evaluation, name))]
 
 
 def _label(transcripts: "_LabelledResults", row: LabelRow, criterion: str, judged: Mapping[int, JudgedProbe]) -> Label:

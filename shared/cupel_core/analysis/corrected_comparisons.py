@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cupel_core.analysis.judge_accuracy import judge_accuracy
+from cupel_core.analysis.tabulate import counted_inputs
 from cupel_core.domain.analysis.comparison_requests import ComparisonSpec, SideSpec
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.calibration.corrected_differences import corrected_difference
 from cupel_core.domain.calibration.corrected_rates import CorrectedRate
 from cupel_core.domain.calibration.judge_accuracy import JudgeAccuracy
 from cupel_core.domain.runs.run import Run
-
-_PASS_RATES = (Metric.PASS_RATE, Metric.PASS_RATE_ERRORS_FAIL)
 
 
 class CorrectedComparisons:
@@ -24,9 +23,14 @@ class CorrectedComparisons:
         self._known = dict[tuple[str, str | None], Mapping[int, JudgeAccuracy]]()
 
     def add(self, figures: Mapping[str, Any], spec: ComparisonSpec, runs: Sequence[Run]) -> dict[str, Any]:
-        """Return the figures with a `correctedDifference` in each row: None unless the pass rates of all its columns,
-        on both sides, can be corrected."""
-        if figures["metric"] not in _PASS_RATES:
+        """Return the figures with a `correctedDifference` in each row whose pass rates can all be corrected, on both
+        sides.
+
+        Corrected rates are those of all scenarios of a run, and errors have no labels. So there is no such difference
+        if a side has scenarios that the other has not, or if errors count as failures.
+        """
+        is_unpaired = figures["onlyBaseline"] or figures["onlyComparison"]
+        if figures["metric"] != Metric.PASS_RATE or is_unpaired:
             return dict(figures)
         by_id = {run.id: run for run in runs}
         sides = {
@@ -44,7 +48,7 @@ class CorrectedComparisons:
         """Return the corrected pass rates by target and prompt."""
         key = run.id, side.rescore_id
         if key not in self._known:
-            self._known[key] = judge_accuracy(run, side.rescore_id)
+            self._known[key] = judge_accuracy(counted_inputs(run, side.rescore_id))
         columns = run.plan.columns
         return {
             (columns[number].target_id, columns[number].prompt_id): each.rate

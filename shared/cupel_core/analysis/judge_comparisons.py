@@ -23,8 +23,6 @@ from cupel_core.runs.labelling.fingerprints import find_fingerprint
 from cupel_core.runs.labelling.labelled_runs import load_labelled
 from cupel_core.store import judge_verdicts, label_sets, rescore_results, rescores, runs
 
-MAX_RESCORES = 10
-
 
 def compare_judges(workspace: str, run_id: str, criterion: str, rescore_ids: Sequence[str]) -> JudgeComparison:
     """Compare the run's own judge with those of completed rescores. Raise Conflict for one that is not completed, and

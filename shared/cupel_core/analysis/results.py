@@ -41,7 +41,7 @@ def get_results(workspace: str, run_id: str, now: datetime, has_time: Callable[[
     inputs = counted_inputs(run)
     available = read_available(inputs, has_time)
     sample, is_over = read_sample(run), inputs.recorded == run.plan.total
-    accuracy = judge_accuracy(run) if is_over else {}
+    accuracy = judge_accuracy(inputs)
     columns = tuple(
         _column(run, available.counts, number, sample if is_over else None)._replace(
             judge_accuracy=accuracy.get(number)

@@ -326,7 +326,8 @@ class ComparisonRowResponse(ResponseModel):
     time_ratio: UsageRatioResponse
     """Duration of the target's calls."""
     corrected_difference: CorrectedDifferenceResponse | None = None
-    """Null unless people have labelled enough of both sides, and for decisions."""
+    """Null unless people have labelled enough of both sides, for decisions, if errors count as failures, and if a side
+    has scenarios of its own."""
     cautions: list[CautionResponse]
     """Limits of the figures."""
 

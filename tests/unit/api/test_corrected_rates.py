@@ -7,11 +7,18 @@ import pytest
 
 from cupel_core.analysis import judge_accuracy
 from cupel_core.base.messages import RunRef
-from cupel_core.domain.runs.run import Run
+from cupel_core.domain.conversations.model_request import Message, MessageRole
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.barrier import Node
+from cupel_core.domain.runs.run import Action, Run
 from cupel_core.domain.scoring.assertions import AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
-from cupel_core.store import blobs, object_names
+from cupel_core.store import barrier, blobs, object_names, runs
+from cupel_core.store.barrier import Tree
+from tests.answered_runs import AnsweredRun
 from tests.compared_runs import carry_out_jobs
+from tests.recorded_outcomes import store_outcomes
+from tests.started_runs import NOW
 from tests.unit.api.client import Client
 from tests.unit.api.test_labels import label, started
 from tests.unit.api.test_reports import carry_out
@@ -95,7 +102,7 @@ def test_the_same_labels_and_outcomes_are_computed_once(client: Client) -> None:
     run = run_of(client, 10)
     label_all(client, run, failing=4)
     first = column_of(client, run)
-    with patch.object(judge_accuracy, "calibrate", side_effect=AssertionError):
+    with patch.object(judge_accuracy, "load_labelled", side_effect=AssertionError):
         assert column_of(client, run) == first
 
 
@@ -178,3 +185,43 @@ def test_labels_make_an_earlier_report_stale(client: Client) -> None:
     label_all(client, run, failing=4)
     assert client.get(f"/v1/runs/{run.id}/report").json()["isStale"] is True
     assert made_report(client, run)["id"] != first["id"]
+
+
+def test_scenarios_that_only_one_side_has_leave_no_corrected_difference(client: Client) -> None:
+    """The first half fails on both sides, and the second half is in the baseline only."""
+    baseline, run = (
+        started(scenarios, 1, scoring=judged(failures=20), definition_id="def_same") for scenarios in (40, 20)
+    )
+    label_all(client, baseline, failing=20)
+    label_all(client, run, failing=20, number=20)
+    figures = compared(client, baseline, run)
+    assert (figures["onlyBaseline"], figures["rows"][0]["difference"]) == (20, 0)
+    assert figures["rows"][0]["correctedDifference"] is None
+
+
+def test_errors_as_failures_leave_no_corrected_difference(client: Client) -> None:
+    baseline = run_of(client, 2, definition_id="def_same")
+    run = run_of(client, 2, definition_id="def_same", answer=lambda index: None if index >= 20 else "yes")
+    label_all(client, baseline, failing=0)
+    label_all(client, run, failing=0, number=20)
+    sides = {"baseline": {"runId": baseline.id}, "comparison": {"runId": run.id}}
+    made = client.post("/v1/comparisons", sides | {"metric": "PASS_RATE_ERRORS_FAIL"}).json()
+    carry_out_jobs()
+    (row,) = client.get(f"/v1/comparisons/{made['id']}").json()["figures"]["rows"]
+    assert row["difference"] == -0.5
+    assert row["correctedDifference"] is None
+
+
+def test_a_cancelled_run_is_corrected_by_the_labels_of_what_it_has(client: Client) -> None:
+    class Partial(AnsweredRun):
+        def _record(self, run: Run) -> None:
+            results = [self.outcome(run, index) for index in range(30)]
+            for number, item in store_outcomes(run, run.fencing_token, results).items():
+                barrier.propagate(Tree.for_run(run), Node(0, number), item)
+
+    asked = tuple(Scenario("", f"Case {n}", (Message(MessageRole.USER, "?"),)) for n in range(SCENARIOS))
+    fields = {"workspace": "acme", "scenarios": asked, "scoring": judged(failures=10), "models": ("sim/steady",)}
+    run = Partial(**fields).start()
+    run = runs.transition(RunRef(run.workspace, run.id), Action.CANCEL, NOW)
+    label_all(client, run, failing=4, number=30)
+    assert column_of(client, run)["correctedPassRate"]["rate"] == pytest.approx(26 / 30)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from cupel_core.analysis.judge_accuracy import judge_accuracy
+from cupel_core.analysis.tabulate import counted_inputs
 from cupel_core.base.messages import RunRef
 from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.runs.run import Run
@@ -151,7 +152,7 @@ def test_a_partial_rescore_corrects_no_rate_and_draws_nothing(client: Client, ru
     assert (refused.status, refused.fields()) == (422, ["rescoreId"])
     refused = client.post(f"/v1/runs/{run.id}/label-sets", {"rescoreId": rescore})
     assert (refused.status, refused.fields()) == (422, ["rescoreId"])
-    assert judge_accuracy(run, rescore) == {}
+    assert judge_accuracy(counted_inputs(run, rescore)) == {}
 
 
 def drift(client: Client, run: Run, rescore: str) -> Any:

@@ -389,15 +389,36 @@ def test_viewers_read_label_sets_and_label_nothing(client: Client, run: Run) -> 
     assert viewer.put(f"/v1/probes/{run.id}-1/label", {"value": "pass"}).status == 403
 
 
-def test_a_label_set_can_be_of_one_target_and_is_deleted_without_its_labels(client: Client) -> None:
+def test_a_label_set_can_be_of_one_target_and_is_deleted(client: Client) -> None:
     run = started(models=("sim/steady", "sim/bold"), repeats=1)
     made = drawn(client, run, count=5, model="sim/bold", instructions="Exact limits only.", adjudicator="ana")
     assert all(each["name"].startswith("sim/bold") for each in made["strata"])
     assert (made["instructions"], made["adjudicator"]) == ("Exact limits only.", "ana")
     label(client, run, 3)
-    assert client.delete(f"/v1/runs/{run.id}/label-sets/{made['id']}").status == 204
+    for _ in range(2):
+        assert client.delete(f"/v1/runs/{run.id}/label-sets/{made['id']}").status == 204
     assert client.get(f"/v1/runs/{run.id}/label-sets").json()["items"] == []
     assert len(labels_of(client, run)) == 1
+
+
+def test_a_label_set_whose_probabilities_weight_labels_is_kept(client: Client, run: Run) -> None:
+    made = drawn(client, run, count=5)
+    address = f"/v1/runs/{run.id}/label-sets/{made['id']}"
+    probe = client.get(f"{address}/items").json()["items"][0]["probeId"]
+    client.put(f"/v1/probes/{probe}/label", {"value": "skip"})
+    refused = client.delete(address)
+    assert (refused.status, "1 of its transcripts are labelled" in refused.text) == (409, True)
+    client.delete(f"/v1/probes/{probe}/label")
+    assert client.delete(address).status == 204
+
+
+def test_a_verdict_that_was_shown_is_visible_to_labels_of_other_criteria(client: Client, run: Run) -> None:
+    """The reason of the result names the checks that failed."""
+    label(client, run, 4)
+    label(client, run, 4, criterion="llm-rubric", labeller="ben")
+    client.post(f"/v1/probes/{run.id}-4/label/verdict", {})
+    assert label(client, run, 4, criterion="llm-rubric", value="fail")["blindValue"] is None
+    assert label(client, run, 4, criterion="llm-rubric", value="fail", labeller="ben")["blindValue"] == "fail"
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_examples_of_comparing_runs(run_examples: RunExamples) -> None:
 def test_the_example_of_labels(run_examples: RunExamples, capsys: pytest.CaptureFixture[str]) -> None:
     names = run_examples("docs/judges.md", None)
     shown = (ROOT / "docs/judges.md").read_text().split("```text\n")[1].split("```")[0]
-    assert shown in capsys.readouterr().out
+    assert capsys.readouterr().out.endswith(shown)
     (column,) = names["evaluation"].calibration(names["labels"])["columns"]
     true = sum(names["truth"].values()) / len(names["truth"])
     low, high = column["corrected"]["interval95"]

@@ -71,9 +71,22 @@ def test_a_comparison_of_judges_as_json(cupel: Cupel, run: Run) -> None:
     assert [each["judgeModel"] for each in found["judges"]][1] == "sim/steady"
 
 
-def test_without_a_judge_nothing_is_compared(cupel: Cupel, run: Run) -> None:
-    refused = cupel("judges", "compare", run.id, "--judges", ",")
-    assert (refused.exit_code, "names no model" in refused.output) == (2, True)
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("compare", "--judges", ","), "--judges: must name 1 to 10 models: found 0"),
+        (("compare", "--judges", ",".join(f"sim/{n}" for n in range(11))), "must name 1 to 10 models: found 11"),
+        (("compare", "--judges", "sim/bold", "--criterion", "decision"), "--criterion: must be result or the name of"),
+        (("drift", "--criterion", "decision"), "--criterion: must be result or the name of"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_before_a_judge_is_paid(
+    cupel: Cupel, run: Run, options: tuple[str, ...], words: str
+) -> None:
+    command, *others = options
+    refused = cupel("judges", command, run.id, *others)
+    assert (refused.exit_code, words in " ".join(refused.output.split())) == (2, True)
+    assert cupel("rescores", run.id, "--json").output.strip() == "[]"
 
 
 def test_a_judge_that_became_lenient_is_stale(cupel: Cupel, run: Run) -> None:

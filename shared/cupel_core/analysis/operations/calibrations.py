@@ -5,12 +5,12 @@ from typing import Annotated
 
 from cupel_core.analysis import judge_comparisons
 from cupel_core.analysis.calibration import calibrate, fingerprint_of, plan_labels
-from cupel_core.analysis.judge_comparisons import MAX_RESCORES
 from cupel_core.contract.calibrations import CalibrationResponse
 from cupel_core.contract.judge_comparisons import JudgeComparisonResponse, JudgeDriftResponse
 from cupel_core.contract.label_plans import LabelPlanResponse
 from cupel_core.contract.operation import VIEWER, Call, operation
 from cupel_core.contract.query import Parameter, RescoreId
+from cupel_core.domain.calibration.judge_choice import MAX_JUDGES
 from cupel_core.domain.labelling.labels import MAX_CRITERION_LENGTH, RESULT
 
 _Criterion = Annotated[
@@ -76,13 +76,13 @@ def compare_judges(
         Sequence[str],
         Parameter(
             min_length=1,
-            max_length=MAX_RESCORES,
+            max_length=MAX_JUDGES,
             description="Completed rescores of the run",
         ),
     ],
     criterion: _Criterion = RESULT,
 ) -> JudgeComparisonResponse:
-    """Transcripts count that every judge has judged. 409 for a rescore that is not completed."""
+    """Transcripts count if all judges have graded them. 409 for a rescore that is not completed."""
     return JudgeComparisonResponse.of(judge_comparisons.compare_judges(call.workspace, run_id, criterion, rescore_ids))
 
 

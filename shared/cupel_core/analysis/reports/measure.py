@@ -71,7 +71,7 @@ def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: Estima
     overall = _sum(totals)
     snapshot = snapshots.get(run.snapshot_key)
     names, columns = list(scenario_names(snapshot, counts)), column_names(run)
-    accuracy = judge_accuracy(run)
+    accuracy = judge_accuracy(inputs)
     scan = Scan(run, frozenset(tag for tag, _ in _top_tags(overall)), rescore_ids).read()
     content = ReportContentResponse(
         run_name=run.labels.name,

@@ -27,6 +27,7 @@ from cupel_core.domain.calibration.labellers import labeller_agreement
 from cupel_core.domain.calibration.labels import LabelledVerdict, ScenarioVerdicts
 from cupel_core.domain.labelling.labels import DECISION
 from cupel_core.domain.runs.identifiers import transcript_id
+from cupel_core.domain.runs.plan import Column
 
 MAX_DISAGREEMENTS = 100
 
@@ -58,7 +59,7 @@ def calibration_of(
         unblind=labelled.unblind,
         conflicts=tuple(transcript_id(labelled.run_id, index) for index in islice(conflicts, MAX_DISAGREEMENTS)),
         ignored=len(labelled.blind) - len(labelled.weights),
-        is_drawn=bool(labelled.sets),
+        is_drawn=labelled.is_drawn,
     )
 
 
@@ -74,11 +75,11 @@ def label_plans(labelled: LabelledRun, half_width: float) -> list[ColumnLabelPla
 
 
 def target_errors(measured: LabelledRun) -> Mapping[str, JudgeErrors]:
-    """Return the errors of the judge by the name of the column, each moved towards those of the others as far as the
+    """Return the errors of the judge by `_identity` of the column, each moved towards those of the others as far as the
     columns are alike. Columns without a labelled pass or without a labelled failure are left out."""
     columns = measured.plan.columns
     found = {
-        columns[column].name: judge_errors(own, f"{measured.run_id}/{columns[column].name}")
+        _identity(columns[column]): judge_errors(own, f"{measured.run_id}/{columns[column].name}")
         for column, own in measured.column_verdicts.items()
     }
     return pooled_errors({name: errors for name, errors in found.items() if errors is not None})
@@ -97,9 +98,14 @@ def _columns(
             judge_agreement(own),
             corrected_pass_rate(own, verdicts, bound_confidence=bound_confidence)
             if errors is None
-            else _carried(errors.get(target.name), verdicts, own, bound_confidence),
+            else _carried(errors.get(_identity(target)), verdicts, own, bound_confidence),
             skip_bounds(own, verdicts) if errors is None else None,
         )
+
+
+def _identity(column: Column) -> str:
+    """Return what a column of another run must have in common: its name alone may be a label of another model."""
+    return f"{column.name}\n{column.target.model}"
 
 
 def _carried(

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from cupel_core.domain.calibration.labels import LabelledShare, WeightedOutcome, labelled_share
 
+MAX_JUDGES = 10
+"""So many judges are compared at most."""
 _FOLDS = 5
 _REPEATS = 20
 """The division into folds is repeated, and the results averaged, because one division is left to chance."""

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from math import prod
 
@@ -15,7 +16,8 @@ from cupel_core.domain.runs.identifiers import transcript_id
 from cupel_core.domain.runs.plan import Plan
 
 _FIRST_PASS = 2
-"""The first labels of a transcript; later ones resolve a conflict, and would show agreement where people disagreed."""
+"""So many labels of a transcript, and those that were stored at the same time as the last of them, are the first pass.
+Later ones resolve a conflict, and would show agreement where people disagreed."""
 
 
 class LabelledRun:
@@ -29,12 +31,16 @@ class LabelledRun:
         judged: Mapping[int, JudgedProbe],
         given: Iterable[Label],
         sets: Iterable[LabelSet] = (),
+        verdicts_of_sets: Mapping[str | None, Mapping[int, str | None]] | None = None,
     ) -> None:
+        """`verdicts_of_sets` are the verdicts by which transcripts were drawn, if those are not `judged`, by the
+        `rescore_id` of the label sets and by probe."""
         self.run_id = run_id
         self.plan = plan
         self.criterion = criterion
         self.judged = judged
         self.sets = tuple(each for each in sets if each.criterion == criterion)
+        self._verdicts_of_sets = verdicts_of_sets or {}
         self.unblind = 0
         """Labels that were made with a visible verdict."""
         self.blind = defaultdict[int, list[Label]](list)
@@ -66,17 +72,36 @@ class LabelledRun:
 
     def _probability(self, index: int) -> float:
         column = self.column(index)
-        stratum = stratum_of(self.plan.columns[column].name, self.judged[index].verdict, self.criterion)
-        return 1 - prod(1 - each.probability_of(index, column, stratum) for each in self.sets)
+        return 1 - prod(1 - each.probability_of(index, column, self._stratum(each, index)) for each in self.sets)
+
+    def _stratum(self, label_set: LabelSet, index: int) -> str:
+        """Return the stratum of the transcript by the verdicts of the judge by which the set was drawn."""
+        verdicts = self._verdicts_of_sets.get(label_set.rescore_id)
+        verdict = self.judged[index].verdict if verdicts is None else verdicts.get(index)
+        return stratum_of(self.plan.columns[self.column(index)].name, verdict, self.criterion)
+
+    @property
+    def is_drawn(self) -> bool:
+        """True if a label set covers each column that has labels."""
+        covered = {column for each in self.sets for column in each.columns}
+        return bool(self.sets) and {self.column(index) for index in self.blind} <= covered
 
     @cached_property
-    def _adjudicators(self) -> Mapping[int, str | None]:
-        return {draw.probe_index: each.adjudicator for each in self.sets for draw in each.draws}
+    def _adjudicators(self) -> Mapping[int, AbstractSet[str]]:
+        found = defaultdict[int, set[str]](set)
+        for label_set in self.sets:
+            if label_set.adjudicator is not None:
+                for draw in label_set.draws:
+                    found[draw.probe_index].add(label_set.adjudicator)
+        return found
+
+    def _is_adjudicated(self, index: int, label: Label) -> bool:
+        return label.labeller in self._adjudicators.get(index, ())
 
     def counted(self, index: int) -> Sequence[Label]:
-        """Return the labels of the transcript that decide: the adjudicator's if there is one, or else all."""
+        """Return the labels of the transcript that decide: those of adjudicators if there are any, or else all."""
         own = self.blind[index]
-        return [label for label in own if label.labeller == self._adjudicators.get(index)] or own
+        return [label for label in own if self._is_adjudicated(index, label)] or own
 
     @cached_property
     def _decided(self) -> Mapping[int, bool | None]:
@@ -127,8 +152,11 @@ class LabelledRun:
     def first_pass(self) -> Iterator[tuple[int, Label, bool]]:
         """Yield each label with its probe, and whether it was made without knowing of a conflict."""
         for index, own in self.blind.items():
-            for place, label in enumerate(sorted(own, key=lambda each: each.created_at)):
-                yield index, label, place < _FIRST_PASS
+            times = sorted(label.created_at for label in own if not self._is_adjudicated(index, label))
+            last = times[:_FIRST_PASS][-1] if times else None
+            for label in sorted(own, key=lambda each: each.created_at):
+                is_adjudicated = len(own) > _FIRST_PASS and self._is_adjudicated(index, label)
+                yield index, label, not is_adjudicated and (last is None or label.created_at <= last)
 
     def people(self) -> Iterator[PersonLabel]:
         for index, label, is_first in self.first_pass():

@@ -62,12 +62,16 @@ class LabelSet:
     def _by_index(self) -> Mapping[int, Draw]:
         return {draw.probe_index: draw for draw in self.draws}
 
+    @cached_property
+    def _stratum_by_name(self) -> Mapping[str, LabelStratum]:
+        return {stratum.name: stratum for stratum in self.strata}
+
     def probability_of(self, probe_index: int, column: int, stratum: str) -> float:
         """Return the probability with which the set draws this transcript. If it did not, this is the mean of the
         transcripts of the stratum."""
         if (draw := self.draw_of(probe_index)) is not None:
             return draw.probability
-        of_stratum = next((each for each in self.strata if each.name == stratum), None)
+        of_stratum = self._stratum_by_name.get(stratum)
         if column not in self.columns or of_stratum is None:
             return 0.0
         return of_stratum.drawn / of_stratum.population

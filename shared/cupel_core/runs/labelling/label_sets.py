@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import batched, islice
 
-from cupel_core.base.errors import Conflict, Invalid, named_in_body
+from cupel_core.base.errors import Conflict, Invalid, NotFound, named_in_body
 from cupel_core.base.ids import new_id
 from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import Entry, decode_index, encode_cursor
@@ -118,9 +118,18 @@ def list_label_sets(workspace: str, run_id: str) -> list[LabelSetView]:
 
 
 def delete(workspace: str, run_id: str, label_set_id: str) -> None:
-    """Delete a label set. The labels that were given in it stay. Repeating it changes nothing."""
-    runs.get(RunRef(workspace, run_id))
-    label_sets.delete(RunRef(workspace, run_id), label_set_id)
+    """Delete a label set. Repeating it changes nothing. Raise Conflict if one of its transcripts has a label: without
+    the probabilities of the set, its labels would say something else."""
+    ref = RunRef(workspace, run_id)
+    runs.get(ref)
+    try:
+        label_set = label_sets.get(ref, label_set_id)
+    except NotFound:
+        return
+    progress = LabelSetProgress.of(label_set, labels.list_of_run(ref))
+    if labelled := progress.labelled + progress.skipped:
+        raise Conflict(f"{labelled} of its transcripts are labelled, and its probabilities weight these labels")
+    label_sets.delete(ref, label_set_id)
 
 
 def list_items(

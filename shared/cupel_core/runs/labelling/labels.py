@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+from cupel_core.base.deferred import replace
 from cupel_core.base.errors import Conflict, Forbidden, Invalid, NotFound, named_in_body
 from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import Entry, decode_cursor, encode_cursor
@@ -35,8 +36,19 @@ def save(caller: Caller, probe_id: str, new: NewLabel, now: datetime) -> LabelVi
     check_value(new.criterion, new.value)
     judged = _judged(ref, index, new.criterion, label_set.rescore_id if label_set else None)
     labeller = new.labeller or labeller_of(caller)
+    if _knows_the_verdict(ref, judged, labeller):
+        new = replace(new, is_verdict_visible=True)
     label = labels.save(ref, label_of(judged, new, labeller, now))
     return LabelView(run.id, label)
+
+
+def _knows_the_verdict(ref: RunRef, judged: JudgedProbe, labeller: str) -> bool:
+    """Return whether a verdict on the transcript was shown to this person: the reason of one criterion may name the
+    verdicts on others."""
+    return any(
+        label.is_revealed and (label.labeller, label.retry_round) == (labeller, judged.retry_round)
+        for label in labels.list_of_probe(ref, judged.probe_index)
+    )
 
 
 def label_of(judged: JudgedProbe, new: NewLabel, labeller: str, now: datetime) -> Label:

@@ -176,12 +176,13 @@ def get_label_set(call: Call, run_id: str, label_set_id: str) -> LabelSetRespons
 
 @operation(
     "DELETE /v1/runs/{run_id}/label-sets/{label_set_id}",
-    "Delete a label set; its labels stay",
+    "Delete a label set without labels",
     role=MEMBER,
     returns="Deleted",
     tag="labels",
 )
 def delete_label_set(call: Call, run_id: str, label_set_id: str) -> None:
+    """409 if one of its transcripts has a label, because the probabilities of the set weight it."""
     label_sets.delete(call.workspace, run_id, label_set_id)
 
 
