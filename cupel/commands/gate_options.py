@@ -37,7 +37,7 @@ Calibrated = Annotated[
     bool,
     typer.Option(
         "--calibrated",
-        help="Use the pass rate that people's labels correct, with --confidence its lower bound; fail without labels.",
+        help="Use pass rates that labels correct, or with --confidence their lower bounds.",
     ),
 ]
 AllowErrors = Annotated[

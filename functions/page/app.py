@@ -70,6 +70,7 @@ ADDRESSES = (
     "/runs/$",
     "/runs/$/analysis",
     "/runs/$/history",
+    "/runs/$/judge",
     "/runs/$/matrix",
     "/runs/$/probes",
     "/runs/$/report",

@@ -179,3 +179,10 @@ def test_drift_is_found_by_the_same_judge_judging_again(client: Client, run: Run
     assert (refused.status, "start one with judgeAgain" in refused.text) == (409, True)
     refused = drift(client, run, rescored(client, run, (), judgeModel="sim/contrarian"))
     assert (refused.status, "the models and settings of the graders differ" in refused.text) == (409, True)
+
+
+@pytest.mark.parametrize("rescores", ["", "rsc_1,", "x" * 300])
+def test_an_id_that_cannot_be_one_is_refused(client: Client, rescores: str) -> None:
+    run = started()
+    refused = client.get(f"/v1/runs/{run.id}/judge-comparison", query={"rescoreIds": rescores})
+    assert (refused.status, refused.fields()[0].split(".")[0]) == (422, "rescoreIds")

@@ -6,6 +6,7 @@ from typing import Annotated
 from cupel_core.analysis import judge_comparisons
 from cupel_core.analysis.calibration import calibrate, fingerprint_of, plan_labels
 from cupel_core.contract.calibrations import CalibrationResponse
+from cupel_core.contract.fields import Id
 from cupel_core.contract.judge_comparisons import JudgeComparisonResponse, JudgeDriftResponse
 from cupel_core.contract.label_plans import LabelPlanResponse
 from cupel_core.contract.operation import VIEWER, Call, operation
@@ -73,7 +74,7 @@ def compare_judges(
     call: Call,
     run_id: str,
     rescore_ids: Annotated[
-        Sequence[str],
+        Sequence[Id],
         Parameter(
             min_length=1,
             max_length=MAX_JUDGES,
