@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from cupel_core.domain.access import AccessRole
 from cupel_core.domain.runs.run import Run
 from tests.unit.api.client import Client
+from tests.unit.api.test_calibrations import coded, give_codes
 from tests.web.conftest import Open, check_screen, settled
 from tests.web.labelled_runs import SCENARIOS, drawn_set, is_judged_a_pass, judged_run
 from tests.web.samples import PAYLOADS
@@ -111,6 +112,18 @@ def test_each_criterion_has_its_calibration(open_page: Open, client: Client, lab
     expect(section(page, "Calibration")).to_contain_text("no transcript of this run has a label for “llm-rubric”")
     page.get_by_label("Criterion").select_option("result")
     expect(page.get_by_role("region", name="Table: agreement")).to_be_in_viewport()
+
+
+def test_codes_have_a_corrected_mean(open_page: Open, client: Client, server: Server) -> None:
+    run = coded(40)
+    drawn_set(client, run, count=40, criterion="decision")
+    give_codes(client, run, ["4", "3"] * 20)
+    page = settled(open_page(f"/runs/{run.id}/judge"))
+    table = page.get_by_role("region", name="Table: codes")
+    expect(table).to_be_in_viewport()
+    expect(table.get_by_role("row").nth(1)).to_contain_text("50.0%")
+    expect(table.get_by_role("row").nth(1)).to_contain_text("3.503.34 to 3.66")
+    expect(section(page, "Disagreements").get_by_role("article").first).to_be_visible()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -35,7 +35,10 @@ const REASONS: Record<NonNullable<Corrected["reason"]>, string> = {
 };
 
 /** Says why a pass rate could not be corrected; null if it was. */
-export function uncorrectedText({ reason, labelsNeeded }: Corrected): string | null {
+export function uncorrectedText({
+  reason,
+  labelsNeeded,
+}: Pick<Corrected, "reason" | "labelsNeeded">): string | null {
   if (reason === null) return null;
   const needed = reason === "TOO_FEW_LABELS" && labelsNeeded !== null ? `: ${labelsNeeded} are needed` : "";
   return REASONS[reason] + needed;

@@ -35,6 +35,7 @@ export function CalibrationSection({ run, judged }: { run: Run; judged: Judged }
       </Section>
     );
   const found = query.data;
+  if (found.codes.length > 0) return <Codes run={run} found={found} judged={judged} />;
   if (found.columns.length === 0) return <Uncalibrated run={run} found={found} />;
   return (
     <>
@@ -55,6 +56,54 @@ export function CalibrationSection({ run, judged }: { run: Run; judged: Judged }
             <Confusion key={keyOf(column)} column={column} />
           ))}
         </div>
+      </Section>
+      <People people={found.people} />
+      <Disagreements run={run} found={found} judged={judged} />
+    </>
+  );
+}
+
+/** Shows the codes of judge and people, and the means that are corrected for the judge's errors. */
+function Codes({ run, found, judged }: { run: Run; found: Calibration; judged: Judged }) {
+  return (
+    <>
+      <Section title="Calibration">
+        <p className={page.note}>Codes of the judge and of people.{!found.isDrawn && ` ${NOT_DRAWN}`}</p>
+        <ScrollRegion label="codes">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Target</th>
+                <FigureHeader>Labels</FigureHeader>
+                <FigureHeader>Same code</FigureHeader>
+                <FigureHeader>κ, quadratic weights</FigureHeader>
+                <FigureHeader>Mean by the judge</FigureHeader>
+                <FigureHeader>Corrected mean</FigureHeader>
+                <FigureHeader>Labels alone</FigureHeader>
+              </tr>
+            </thead>
+            <tbody>
+              {found.codes.map((codes) => (
+                <tr key={`${codes.targetId} ${codes.promptId}`}>
+                  <th scope="row" className={page.name}>
+                    {visible(columnName(codes))}
+                  </th>
+                  <td className="figure">{formatCount(codes.transcripts)}</td>
+                  <Figure text={share(codes.agreement)} />
+                  <td className="figure">{formatDecimal(codes.kappa)}</td>
+                  <td className="figure">{formatDecimal(codes.judgeMean)}</td>
+                  <Figure
+                    text={uncorrectedText(codes) ?? withInterval(codes.mean, codes.interval95, formatDecimal)}
+                  />
+                  <Figure
+                    text={withInterval(codes.labelsOnlyMean, codes.labelsOnlyInterval95, formatDecimal)}
+                  />
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ScrollRegion>
+        <Notes found={found} />
       </Section>
       <People people={found.people} />
       <Disagreements run={run} found={found} judged={judged} />
