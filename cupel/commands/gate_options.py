@@ -37,7 +37,7 @@ Calibrated = Annotated[
     bool,
     typer.Option(
         "--calibrated",
-        help="Use pass rates that labels correct, or with --confidence their lower bounds.",
+        help="Use pass rates that people's labels correct.",
     ),
 ]
 AllowErrors = Annotated[

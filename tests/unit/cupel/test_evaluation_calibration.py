@@ -72,7 +72,7 @@ def test_visible_verdicts_and_other_criteria_do_not_count(evaluation: Evaluation
         ({"probe": "run_other-0", "label": "pass"}, "row 1: names 0 transcripts"),
         ({"scenario": "Number 0", "label": "good"}, "must be one of pass, fail, skip"),
         ({"scenario": "Number 0", "label": "pass", "repeat": "first"}, "repeat must be a number from 0"),
-        ({"scenario": "Number 0"}, "must have label and probe, or label and scenario"),
+        ({"scenario": "Number 0"}, "must be label and probe, or label and scenario"),
     ],
 )
 def test_a_wrong_label_is_named(evaluation: Evaluation, row: dict[str, Any], words: str) -> None:
