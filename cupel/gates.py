@@ -9,7 +9,6 @@ from statistics import fmean
 from cupel.columns import column_of
 from cupel.counts import count_of
 from cupel.json_types import Json
-from cupel.render_calibration import why_uncorrected
 from cupel.results import ModelResults, PassRate
 from cupel.terminal import shorten
 from cupel_core.domain.scoring.left_out_checks import add_checks, left_out_message
@@ -120,7 +119,7 @@ class CalibratedGate:
             if target not in by_target:
                 yield f"{subject}the judge is not calibrated: no transcript has a blind label"
             elif (rate := by_target[target])["rate"] is None:
-                yield f"{subject}the judge is not calibrated: {why_uncorrected(rate)}"
+                yield f"{subject}the judge is not calibrated: {rate['message']}"
             elif self._reached(rate) < self.fail_under:
                 yield f"{subject}{self._text(rate)} is below {self.fail_under:g}"
 

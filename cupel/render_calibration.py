@@ -2,28 +2,22 @@
 
 from collections.abc import Iterator
 
+from cupel.columns import column_of
 from cupel.json_types import Json
 from cupel.terminal import NO_VALUE
+from cupel_core.domain.text.figures import format_decimal, format_percent, with_interval
 
-_REASONS = {
-    "NO_TRANSCRIPTS": "the judge decided no transcript",
-    "TOO_FEW_LABELS": "at least {needed} scenarios need a label",
-    "UNLABELLED_VERDICT": "no transcript of one of the judge's verdicts has a label",
-    "UNCALIBRATED_TARGET": "labels of {needed} scenarios of this target are needed in both runs",
-    "CALIBRATION_DIFFERS": "the labels of this run contradict the errors of the other one",
-    "USELESS_JUDGE": "the judge hardly tells passes from failures",
-}
 _SHOWN_DISAGREEMENTS = 10
 
 
 def plan_lines(plan: Json, half_width: float) -> Iterator[str]:
     yield ""
-    yield f"labels needed in all for ±{half_width:.1%}:"
+    yield f"labels needed in all for ± {format_percent(half_width)}:"
     for column in plan["columns"]:
-        least = f"labels of all transcripts would leave ±{column['leastHalfWidth']:.1%}"
+        least = f"labels of all transcripts would leave ± {format_percent(column['leastHalfWidth'])}"
         number = "no number is enough" if column["labels"] is None else str(column["labels"])
         repeats = ", several of some scenarios" if column["hasRepeats"] else ""
-        yield f"  {_title(column)}: {number}{repeats}; {least}"
+        yield f"  {column_of(column).name}: {number}{repeats}; {least}"
 
 
 def calibration_lines(found: Json) -> Iterator[str]:
@@ -36,12 +30,12 @@ def calibration_lines(found: Json) -> Iterator[str]:
         yield "no transcript has a blind label: draw some with `cupel labels sample`, or import them"
     for column in found["columns"]:
         yield ""
-        yield _title(column)
+        yield column_of(column).name
         yield from _agreement_lines(column["agreement"])
         yield from _corrected_lines(column)
     for column in found["codes"]:
         yield ""
-        yield _title(column)
+        yield column_of(column).name
         yield from _code_lines(column)
     yield from _people_lines(found)
     if any(labelled) and not found["isDrawn"]:
@@ -52,17 +46,13 @@ def calibration_lines(found: Json) -> Iterator[str]:
         yield f"  and {more} more disagreements (--json lists them)"
 
 
-def _title(column: Json) -> str:
-    return " · ".join(filter(None, (column["targetId"], column["promptId"])))
-
-
 def _agreement_lines(figures: Json) -> Iterator[str]:
     counts = figures["counts"]
     if not figures["labels"]:
         yield "  labels: none that count" + _also(figures)
         return
     yield f"  labels: {figures['labels']} from {figures['scenarios']} scenarios" + _also(figures)
-    constant = percent(figures["constantAccuracy"])
+    constant = format_percent(figures["constantAccuracy"])
     yield f"  agreement: {share_text(figures['agreement'])}; of a judge that always says the same: {constant}"
     yield f"  kappa: {_kappa(figures['kappa'], figures['kappaInterval95'])}"
     yield f"  people pass, judge passes: {share_text(figures['sensitivity'])}"
@@ -80,15 +70,12 @@ def _code_lines(column: Json) -> Iterator[str]:
     yield f"  same code: {share_text(column['agreement'])}"
     yield f"  kappa, quadratic weights: {_kappa(column['kappa'], None)}"
     if column["mean"] is None:
-        yield f"  corrected mean: {NO_VALUE} ({why_uncorrected(column)})"
+        yield f"  corrected mean: {NO_VALUE} ({column['message']})"
         return
-    yield f"  mean by the judge: {column['judgeMean']:.2f}"
-    yield f"  corrected mean: {column['mean']:.2f} {_limits(column['interval95'])}"
-    yield f"  by the labels alone: {column['labelsOnlyMean']:.2f} {_limits(column['labelsOnlyInterval95'])}"
-
-
-def _limits(interval: list[float]) -> str:
-    return f"[{interval[0]:.2f}, {interval[1]:.2f}]"
+    yield f"  mean by the judge: {format_decimal(column['judgeMean'])}"
+    yield f"  corrected mean: {with_interval(column['mean'], column['interval95'], format_decimal)}"
+    labels_only = with_interval(column["labelsOnlyMean"], column["labelsOnlyInterval95"], format_decimal)
+    yield f"  by the labels alone: {labels_only}"
 
 
 def _also(figures: Json) -> str:
@@ -99,19 +86,14 @@ def _also(figures: Json) -> str:
 def _corrected_lines(column: Json) -> Iterator[str]:
     corrected = column["corrected"]
     if corrected["rate"] is None:
-        yield f"  corrected pass rate: {NO_VALUE} ({why_uncorrected(corrected)})"
+        yield f"  corrected pass rate: {NO_VALUE} ({corrected['message']})"
         return
-    yield f"  pass rate by the judge: {percent(corrected['judgeRate'])}"
-    yield f"  corrected pass rate: {percent(corrected['rate'])} {_interval(corrected['interval95'])}".rstrip()
+    yield f"  pass rate by the judge: {format_percent(corrected['judgeRate'])}"
+    yield f"  corrected pass rate: {with_interval(corrected['rate'], corrected['interval95'], format_percent)}"
     yield f"  by the labels alone: {share_text(corrected['labelsOnly'])}"
     if (skips := column["skips"]) and skips["skipsAsFailures"]["rate"] is not None:
         low, high = skips["skipsAsFailures"]["rate"], skips["skipsAsPasses"]["rate"]
-        yield f"  with the skipped transcripts as failures or passes: {percent(low)} to {percent(high)}"
-
-
-def why_uncorrected(corrected: Json) -> str:
-    reason: str = corrected["reason"]
-    return _REASONS.get(reason, reason).format(needed=corrected["labelsNeeded"])
+        yield f"  with the skipped transcripts as failures or passes: {format_percent(low)} to {format_percent(high)}"
 
 
 def _people_lines(found: Json) -> Iterator[str]:
@@ -131,18 +113,10 @@ def _people_lines(found: Json) -> Iterator[str]:
 
 
 def share_text(share: Json | None) -> str:
-    return NO_VALUE if share is None else f"{percent(share['share'])} {_interval(share['interval95'])}".rstrip()
+    return NO_VALUE if share is None else with_interval(share["share"], share["interval95"], format_percent)
 
 
 def _kappa(kappa: float | None, interval: list[float] | None) -> str:
     if kappa is None:
         return f"{NO_VALUE} (judge and people always say the same)"
-    return f"{kappa:.2f}" + (f" {_limits(interval)}" if interval else "")
-
-
-def percent(share: float | None) -> str:
-    return NO_VALUE if share is None else f"{share:.1%}"
-
-
-def _interval(interval: list[float] | None) -> str:
-    return "" if interval is None else f"[{interval[0]:.1%}, {interval[1]:.1%}]"
+    return with_interval(kappa, interval, format_decimal)

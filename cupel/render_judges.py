@@ -6,36 +6,43 @@ from rich.table import Table
 
 from cupel.json_types import Json
 from cupel.markup import escape
-from cupel.render_calibration import percent, share_text
+from cupel.render_calibration import share_text
 from cupel.tables import table
-from cupel.terminal import NO_VALUE
 from cupel_core.domain.calibration.drift import FLIPS_NEEDED
-from cupel_core.domain.text.figures import format_usd
+from cupel_core.domain.text.figures import format_decimal, format_percent, format_usd
 
 _RUN = "the run's own"
 
 
 def comparison_table(found: Json) -> Table:
     rows = table(
-        "judge", "rescore", "agreement", "people pass", "people fail", "kappa", "cost", "same twice", right=["cost"]
+        "judge",
+        "rescore",
+        "agreement",
+        "people pass",
+        "people fail",
+        "kappa",
+        "cost",
+        "agrees with itself",
+        right=["cost"],
     )
     for each in found["judges"]:
-        figures, kappa, cost = each["agreement"], each["agreement"]["kappa"], each["costUsd"]
+        figures = each["agreement"]
         rows.add_row(
             escape(each["judgeModel"] or "no model"),
             escape(each["rescoreId"] or _RUN),
             share_text(figures["agreement"]),
             share_text(figures["sensitivity"]),
             share_text(figures["specificity"]),
-            NO_VALUE if kappa is None else f"{kappa:.2f}",
-            NO_VALUE if cost is None else format_usd(cost),
-            percent(each["selfConsistency"]),
+            format_decimal(figures["kappa"]),
+            format_usd(each["costUsd"]),
+            format_percent(each["selfConsistency"]),
         )
     return rows
 
 
 def choice_lines(found: Json) -> Iterator[str]:
-    yield f"{found['transcripts']} labelled transcripts that all have judged"
+    yield f"compared on {found['transcripts']} labelled transcripts, which all judges have graded"
     if found["crossFitAccuracy"]:
         yield (
             f"most agreement: {found['bestRescoreId'] or _RUN}; chosen from {len(found['judges'])} on the same labels, "

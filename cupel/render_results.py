@@ -8,7 +8,6 @@ from cupel.counts import count_of
 from cupel.json_types import Json
 from cupel.markup import escape
 from cupel.render import format_duration
-from cupel.render_calibration import why_uncorrected
 from cupel.results import ModelResults
 from cupel.tables import fits, table
 from cupel.terminal import NO_VALUE, shorten
@@ -146,7 +145,7 @@ def _judge_notes(results: Sequence[ModelResults]) -> Iterator[str]:
         yield "uncalibrated judge: no labels of people say how often it is wrong"
     for name, accuracy in labelled:
         kappa = "no κ" if accuracy.kappa is None else f"κ {format_decimal(accuracy.kappa)}"
-        why = f"; not corrected: {why_uncorrected(accuracy.corrected)}" if accuracy.corrected["rate"] is None else ""
+        why = f"; not corrected: {accuracy.corrected['message']}" if accuracy.corrected["message"] else ""
         yield f"{name}: judge: {kappa} from {count_of(accuracy.labels, 'label')}{why}"
 
 

@@ -14,7 +14,7 @@ from cupel.render_judges import choice_lines, comparison_table, drift_lines
 from cupel.session import Session
 from cupel_core.domain.calibration.drift import CANARIES
 from cupel_core.domain.calibration.judge_choice import MAX_JUDGES
-from cupel_core.domain.labelling.labels import DECISION, RESULT
+from cupel_core.domain.labelling.labels import RESULT
 
 if TYPE_CHECKING:
     from cupel.client import Client
@@ -84,7 +84,6 @@ def compare(
     models = list(dict.fromkeys(filter(None, map(str.strip, judges.split(",")))))
     if not 0 < len(models) <= MAX_JUDGES:
         raise UsageError(f"--judges: must name 1 to {MAX_JUDGES} models: found {len(models)}")
-    _check_not_codes(criterion)
     limits = without_none(maxBudgetUsd=budget, allowUnpriced=allow_unpriced or None)
     asked = {"judgeAgain": True, "labelled": {"criterion": criterion}} | limits
     with session.connect() as client:
@@ -114,7 +113,6 @@ def find_drift(
 ) -> None:
     """Let a run's own judge grade some labelled transcripts again, to find out whether it has changed."""
     session = ctx.ensure_object(Session)
-    _check_not_codes(criterion)
     limits = without_none(maxBudgetUsd=budget, allowUnpriced=allow_unpriced or None)
     asked = {"judgeAgain": True, "labelled": {"criterion": criterion, "count": count, "seed": seed}} | limits
     with session.connect() as client:
@@ -125,12 +123,6 @@ def find_drift(
         return
     for line in drift_lines(found):
         session.out.print(line, markup=False, soft_wrap=True)
-
-
-def _check_not_codes(criterion: str) -> None:
-    """Raise UsageError before anything is paid for: judges are compared by passes and failures only."""
-    if criterion == DECISION:
-        raise UsageError("--criterion: must be result or the name of a check: codes have no pass and fail")
 
 
 def _wait(session: Session, client: "Client", rescore: Json) -> Json:

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from cupel.errors import UsageError
 from cupel.in_process.evaluation import Evaluation
@@ -15,8 +16,9 @@ from cupel_core.base.errors import Invalid
 from cupel_core.domain.calibration.column_calibrations import calibration_of
 from cupel_core.domain.calibration.fingerprints import ScenarioRubric, rubric_fingerprint
 from cupel_core.domain.calibration.labelled_runs import LabelledRun
-from cupel_core.domain.labelling.judged_probes import JudgedProbe, is_checked, verdict_on
-from cupel_core.domain.labelling.labels import RESULT, Label, check_value
+from cupel_core.domain.labelling.judged_probes import JudgedProbe, criteria_of, is_checked, verdict_on
+from cupel_core.domain.labelling.labels import Label, check_value
+from cupel_core.domain.labelling.views import NewLabel
 
 _LABELLER = "labeller"
 _ROUND = 1
@@ -29,13 +31,13 @@ def calibrated(evaluation: Evaluation, labels: Path | str | Iterable[Mapping[str
 
     judged = {each.probe_index: each for each in _judged(evaluation, criterion)}
     if not judged:
-        known = ", ".join(_checked(evaluation)) or "no criterion"
-        raise UsageError(f"criterion: {criterion} was not checked in this evaluation, but {known}")
+        known = ", ".join({name: None for _, scored in _scored(evaluation) for name in criteria_of(scored)})
+        raise UsageError(f"criterion: {criterion} was not checked in this evaluation, but {known or 'nothing'}")
     rows = read_labels(Path(labels)) if isinstance(labels, Path | str) else label_rows(labels)
     transcripts = _LabelledResults(evaluation)
-    listed = [_label(transcripts, row, criterion, judged) for row in rows]
-    # As on a stack, a person has one label per transcript and criterion, which a later one replaces.
-    given = {(label.probe_index, label.criterion, label.labeller): label for label in listed}.values()
+    listed = [label for row in rows if (label := _label(transcripts, row, criterion, judged))]
+    # As on a stack, a person has one label per transcript, which a later one replaces.
+    given = {(label.probe_index, label.labeller): label for label in listed}.values()
     graders = evaluation.settings.grader_config
     found = calibration_of(LabelledRun(evaluation.id, evaluation.plan, criterion, judged, given), graders.judge_model)
     rubrics = (ScenarioRubric.of(result.probe.scenario) for result in evaluation.results)
@@ -44,46 +46,43 @@ def calibrated(evaluation: Evaluation, labels: Path | str | Iterable[Mapping[str
     return document
 
 
-def _judged(evaluation: Evaluation, criterion: str) -> Iterator[JudgedProbe]:
+def _scored(evaluation: Evaluation) -> Iterator[tuple[ProbeResult, Mapping[str, Any]]]:
+    """Yield the completed conversations, each with what its graders say in the form that `verdict_on` reads."""
     for result in evaluation.completed:
         summary = result.transcript.summary if result.transcript else None
-        scored = {**(result.scoring.digest() if result.scoring else {}), "code": summary and summary.decision_code}
+        yield result, {**(result.scoring.digest() if result.scoring else {}), "code": summary and summary.decision_code}
+
+
+def _judged(evaluation: Evaluation, criterion: str) -> Iterator[JudgedProbe]:
+    for result, scored in _scored(evaluation):
         if is_checked(scored, criterion):
             yield JudgedProbe(result.probe.index, _ROUND, result.probe.scenario.id, verdict_on(scored, criterion))
 
 
-def _checked(evaluation: Evaluation) -> list[str]:
-    names = {RESULT: None}
-    for result in evaluation.completed:
-        names |= dict.fromkeys((result.scoring.digest() if result.scoring else {}).get("checks") or ())
-    return [name for name in names if any(_judged(evaluation, name))]
-
-
-def _label(transcripts: "_LabelledResults", row: LabelRow, criterion: str, judged: Mapping[int, JudgedProbe]) -> Label:
-    label = row.label
-    given = label.get("criterion", criterion)
+def _label(
+    transcripts: "_LabelledResults", row: LabelRow, criterion: str, judged: Mapping[int, JudgedProbe]
+) -> Label | None:
+    """Return the label of a row; None if it is of another criterion."""
+    fields = row.label
+    new = NewLabel(
+        fields.get("criterion", criterion),
+        fields.get("value", ""),
+        fields.get("note"),
+        is_verdict_visible=fields.get("verdictVisible", False),
+    )
     try:
-        check_value(given, label.get("value", ""))
+        check_value(new.criterion, new.value)
     except Invalid as error:
         raise UsageError(f"labels: {row.place}: {error}") from None
-    found = transcripts.find(label)
+    found = transcripts.find(fields)
     if len(found) != 1:
         raise UsageError(f"labels: {row.place}: names {len(found)} transcripts of the evaluation instead of one")
-    if given == criterion and found[0].probe.index not in judged:
+    probe = judged.get(found[0].probe.index)
+    if new.criterion != criterion:
+        return None
+    if probe is None:
         raise UsageError(f"labels: {row.place}: {criterion} was not checked in this transcript")
-    is_visible = label.get("verdictVisible", False)
-    return Label(
-        probe_index=found[0].probe.index,
-        retry_round=_ROUND,
-        criterion=given,
-        labeller=label.get("labeller", _LABELLER),
-        value=label["value"],
-        created_at=_READ_AT,
-        updated_at=_READ_AT,
-        note=label.get("note"),
-        blind_value=None if is_visible else label["value"],
-        is_revealed=is_visible,
-    )
+    return new.of_transcript(probe, fields.get("labeller", _LABELLER), _READ_AT)
 
 
 class _LabelledResults:

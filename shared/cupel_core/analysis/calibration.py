@@ -12,7 +12,7 @@ from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.rescores import Rescore
 from cupel_core.runs.labelling.fingerprints import find_fingerprint
 from cupel_core.runs.labelling.labelled_runs import load_labelled
-from cupel_core.store import label_sets, rescores, runs
+from cupel_core.store import rescores, runs
 
 
 def calibrate(
@@ -60,11 +60,7 @@ def _complete_rescore(ref: RunRef, rescore_id: str) -> Rescore:
 
 def fingerprint_of(workspace: str, run_id: str, criterion: str, rescore_id: str | None) -> RubricFingerprint | None:
     """Return the fingerprint of the judge and its rubric; None if the run's snapshot was deleted."""
-    return _fingerprint(runs.get(RunRef(workspace, run_id)), criterion, rescore_id)
-
-
-def _fingerprint(run: Run, criterion: str, rescore_id: str | None = None) -> RubricFingerprint | None:
-    return find_fingerprint(run, criterion, rescore_id, label_sets.list_of_run(RunRef(run.workspace, run.id)))
+    return find_fingerprint(runs.get(RunRef(workspace, run_id)), criterion, rescore_id)
 
 
 def _measured(run: Run, criterion: str, rescore_id: str | None, calibration_run: str) -> LabelledRun:
@@ -74,7 +70,7 @@ def _measured(run: Run, criterion: str, rescore_id: str | None, calibration_run:
     if calibration_run == run.id:
         raise Invalid.field("calibrationRun", "must be another run")
     other = runs.get(RunRef(run.workspace, calibration_run))
-    own, measured = _fingerprint(run, criterion, rescore_id), _fingerprint(other, criterion)
+    own, measured = find_fingerprint(run, criterion, rescore_id), find_fingerprint(other, criterion)
     if own is None or measured is None:
         raise Conflict("the snapshot of one of the runs was deleted, so nobody knows whether their judges are the same")
     if differences := own.differences(measured):

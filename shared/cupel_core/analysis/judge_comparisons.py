@@ -21,7 +21,7 @@ from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.rescores import Rescore, RescoreStatus
 from cupel_core.runs.labelling.fingerprints import find_fingerprint
 from cupel_core.runs.labelling.labelled_runs import load_labelled
-from cupel_core.store import judge_verdicts, label_sets, rescore_results, rescores, runs
+from cupel_core.store import judge_verdicts, rescore_results, rescores, runs
 
 
 def compare_judges(workspace: str, run_id: str, criterion: str, rescore_ids: Sequence[str]) -> JudgeComparison:
@@ -35,10 +35,14 @@ def compare_judges(workspace: str, run_id: str, criterion: str, rescore_ids: Seq
     own = JudgeVerdicts(
         OWN_SCORING,
         run.grader_config.judge_model,
-        _digest(_fingerprint(run, criterion)),
+        _digest(find_fingerprint(run, criterion)),
         {index: each.judge for index, each in labelled.verdicts.items()},
     )
-    judges = [own, *(_verdicts_of(run, criterion, each, sorted(labelled.verdicts)) for each in completed)]
+    indexes = sorted(labelled.verdicts)
+    others = (
+        _verdicts_of(run, criterion, each, indexes, find_fingerprint(run, criterion, each.id)) for each in completed
+    )
+    judges = [own, *others]
     return judge_comparison(labelled.verdicts, judges)
 
 
@@ -50,13 +54,13 @@ def find_drift(workspace: str, run_id: str, rescore_id: str, criterion: str) -> 
     _check_criterion(criterion)
     if not rescore.config.judges_again:
         raise Conflict(f"the rescore {rescore.id} may have used earlier verdicts: start one with judgeAgain")
-    before, now = _fingerprint(run, criterion), _fingerprint(run, criterion, rescore.id)
+    before, now = find_fingerprint(run, criterion), find_fingerprint(run, criterion, rescore.id)
     if before is None or now is None:
         raise Conflict("the run's snapshot was deleted, so nobody knows whether judge and rubric are the same")
     if differences := before.differences(now):
         raise Conflict(f"the calibration does not hold for the rescore: {', '.join(differences)} differ")
     labelled = load_labelled(run, criterion)
-    verdicts = _verdicts_of(run, criterion, rescore, rescore.chosen(range(rescore.probe_count)))
+    verdicts = _verdicts_of(run, criterion, rescore, rescore.chosen(range(rescore.probe_count)), now)
     return drift_finding(run.id, _own_verdicts(labelled), verdicts)
 
 
@@ -76,7 +80,9 @@ def _completed(ref: RunRef, rescore_id: str) -> Rescore:
     return rescore
 
 
-def _verdicts_of(run: Run, criterion: str, rescore: Rescore, indexes: Sequence[int]) -> JudgeVerdicts:
+def _verdicts_of(
+    run: Run, criterion: str, rescore: Rescore, indexes: Sequence[int], fingerprint: RubricFingerprint | None
+) -> JudgeVerdicts:
     ref = RunRef(run.workspace, run.id)
     found = judge_verdicts.list_of_run(ref, criterion, indexes, rescore.id)
     bodies = rescore_results.list_bodies(ref, rescore.id, range(rescore.probe_count))
@@ -84,14 +90,10 @@ def _verdicts_of(run: Run, criterion: str, rescore: Rescore, indexes: Sequence[i
     return JudgeVerdicts(
         rescore.id,
         rescore.config.grader_config(run.grader_config).judge_model,
-        _digest(_fingerprint(run, criterion, rescore.id)),
+        _digest(fingerprint),
         {each.probe_index: passed(each.verdict) for each in found},
         spent.cost_usd,
     )
-
-
-def _fingerprint(run: Run, criterion: str, rescore_id: str | None = None) -> RubricFingerprint | None:
-    return find_fingerprint(run, criterion, rescore_id, label_sets.list_of_run(RunRef(run.workspace, run.id)))
 
 
 def _digest(fingerprint: RubricFingerprint | None) -> str | None:

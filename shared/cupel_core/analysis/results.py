@@ -16,6 +16,7 @@ from cupel_core.domain.analysis.counts import RunCounts
 from cupel_core.domain.analysis.estimates import group_estimate
 from cupel_core.domain.analysis.extrapolation import RunSample, extrapolate
 from cupel_core.domain.analysis.run_results import ColumnResults, RunResults
+from cupel_core.domain.calibration.judge_accuracy import JudgeAccuracy
 from cupel_core.domain.runs.probe_columns import PROBES_PER_BLOCK, ProbeColumns, block_indexes, build_columns
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.transcripts import ProbeError, Transcript, readable_at
@@ -43,20 +44,25 @@ def get_results(workspace: str, run_id: str, now: datetime, has_time: Callable[[
     sample, is_over = read_sample(run), inputs.recorded == run.plan.total
     accuracy = judge_accuracy(inputs)
     columns = tuple(
-        _column(run, available.counts, number, sample if is_over else None)._replace(
-            judge_accuracy=accuracy.get(number)
-        )
+        _column(run, available.counts, number, sample if is_over else None, accuracy.get(number))
         for number in range(len(run.plan.columns))
     )
     messages = _messages(inputs.ref, columns, now)
     return RunResults(run, inputs.recorded, available.is_complete, columns, sample, messages)
 
 
-def _column(run: Run, counts: RunCounts, number: int, sample: RunSample | None) -> ColumnResults:
+def _column(
+    run: Run, counts: RunCounts, number: int, sample: RunSample | None, accuracy: JudgeAccuracy | None
+) -> ColumnResults:
     plan, estimate = run.plan, group_estimate(Counter(counts.column_cells(number)))
     probes = plan.total // len(plan.columns)
     return ColumnResults(
-        plan.columns[number], probes, estimate, extrapolate(estimate, sample), counts.totals.column(number)
+        plan.columns[number],
+        probes,
+        estimate,
+        extrapolate(estimate, sample),
+        counts.totals.column(number),
+        accuracy,
     )
 
 

@@ -86,6 +86,8 @@ class CorrectedRateResponse(ResponseModel):
     """Method of the correction; null if it could not be corrected. Example: POST_STRATIFIED"""
     reason: UncorrectedReason | None = None
     """Reason why it could not be corrected; null if it was. Example: TOO_FEW_LABELS"""
+    message: str | None = None
+    """The reason in words. Example: at least 20 scenarios need a label"""
     labels_needed: Annotated[int | None, read_from("needed")] = None
     """Labels that the method needs; null if the rate was corrected. Example: 20"""
     rate: float | None = None
@@ -147,6 +149,8 @@ class ColumnCodesResponse(ColumnFields):
     """Cohen's, with quadratic weights. Example: 0.8"""
     reason: UncorrectedReason | None
     """Reason why it could not be corrected; null if it was. Example: TOO_FEW_LABELS"""
+    message: str | None
+    """The reason in words. Example: at least 30 scenarios need a label"""
     labels_needed: int | None
     """Labels that the method needs; null if the rate was corrected. Example: 20"""
     mean: float | None
@@ -167,6 +171,7 @@ class ColumnCodesResponse(ColumnFields):
             found,
             **ColumnFields.fields_of_column(found.column),
             reason=missing and missing.reason,
+            message=missing and missing.message,
             labels_needed=missing and missing.needed,
             mean=mean and mean.mean,
             interval95=mean and list(mean.interval),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from cupel_core.contract.budgets import MaxBudgetUsd, OwnBudgetResponse
 from cupel_core.contract.columns import ColumnFields
@@ -17,7 +17,7 @@ from cupel_core.domain.budgets.account import BudgetAccount
 from cupel_core.domain.codec import encode
 from cupel_core.domain.conversations.conversation import Criteria
 from cupel_core.domain.labelling.label_sets import MAX_DRAWS
-from cupel_core.domain.labelling.labels import RESULT
+from cupel_core.domain.labelling.labels import DECISION, RESULT
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.scoring.rescores import (
     LabelledSelection,
@@ -45,11 +45,18 @@ class CriteriaInput(RequestModel):
 
 class LabelledTranscripts(RequestModel):
     criterion: Criterion = RESULT
-    """The name of a check, `result` or `decision`. Example: result"""
+    """`result` or the name of a check. Example: result"""
     count: Annotated[int | None, Field(ge=1, le=MAX_DRAWS, strict=True)] = None
     """Number of them, drawn at random; null for all. Example: 10"""
     seed: Annotated[int, Field(ge=0, le=EXACT_INTEGERS, strict=True)] = 0
     """The same seed draws the same transcripts. Example: 1"""
+
+    @field_validator("criterion")
+    @classmethod
+    def _is_graded(cls, criterion: str) -> str:
+        if criterion == DECISION:
+            raise ValueError("must be `result` or the name of a check: rescores judge no codes")
+        return criterion
 
     def selection(self) -> LabelledSelection:
         return LabelledSelection(self.criterion, self.count, self.seed)

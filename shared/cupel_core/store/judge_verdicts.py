@@ -5,8 +5,8 @@ from typing import Any
 
 from cupel_core.base.clock import from_optional_iso
 from cupel_core.base.messages import RunRef
+from cupel_core.domain.labelling import judged_probes
 from cupel_core.domain.labelling.judged_probes import JudgedProbe, is_checked, verdict_on
-from cupel_core.domain.labelling.labels import DECISION, RESULT
 from cupel_core.store import outcomes, rescore_results
 from cupel_core.store.outcome_items import StoredOutcome
 
@@ -35,8 +35,7 @@ def criteria_of(ref: RunRef, indexes: Iterable[int], rescore_id: str | None = No
     """Return the criteria that were checked in these probes."""
     names = dict[str, None]()
     for _, scored in _list_scored(ref, indexes, rescore_id):
-        names |= dict.fromkeys(scored.get("checks") or ())
-        names |= {each: None for each in (DECISION, RESULT) if is_checked(scored, each)}
+        names |= dict.fromkeys(judged_probes.criteria_of(scored))
     return list(names)
 
 

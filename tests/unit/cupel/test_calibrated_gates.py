@@ -3,17 +3,14 @@
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from cupel.cli import app
-from cupel.client import Client
-from cupel.session import Session
 from cupel_core.domain.runs.run import Run
 from cupel_core.store.settings import Settings
 from tests.unit.api.client import Client as ApiClient
-from tests.unit.api.client import api_transport
 from tests.unit.api.test_corrected_rates import SCENARIOS, judged, label_all
 from tests.unit.api.test_labels import started
+from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel
 
 
@@ -23,14 +20,8 @@ def api(cloud: Settings) -> ApiClient:
 
 
 @pytest.fixture
-def command(api: ApiClient) -> Cupel:
-    token = api.issue()
-
-    def invoke(*arguments: str) -> Result:
-        session = Session(connect=lambda: Client("http://api.test", token, transport=api_transport(api)))
-        return CliRunner().invoke(app, list(arguments), obj=session)
-
-    return invoke
+def command(cloud: Settings) -> Cupel:
+    return command_of(connect_to_api_function())
 
 
 @pytest.fixture

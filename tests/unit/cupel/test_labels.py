@@ -7,17 +7,12 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from cupel.cli import app
-from cupel.client import Client
-from cupel.session import Session
 from cupel_core.domain.runs.run import Run
 from cupel_core.store.settings import Settings
-from tests.unit.api.client import Client as ApiClient
-from tests.unit.api.client import api_transport
 from tests.unit.api.test_calibrations import coded
 from tests.unit.api.test_labels import judged, started
+from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel
 
 
@@ -28,15 +23,8 @@ def run(cloud: Settings) -> Run:
 
 
 @pytest.fixture
-def command(run: Run) -> Cupel:
-    api = ApiClient(None)
-    token = api.issue()
-
-    def invoke(*arguments: str) -> Result:
-        session = Session(connect=lambda: Client("http://api.test", token, transport=api_transport(api)))
-        return CliRunner().invoke(app, list(arguments), obj=session)
-
-    return invoke
+def command(cloud: Settings) -> Cupel:
+    return command_of(connect_to_api_function())
 
 
 def labels_file(folder: Path, run: Run, wrong: int) -> Path:
@@ -67,11 +55,11 @@ def test_labels_are_imported_and_the_judge_is_shown(command: Cupel, run: Run, tm
 
 def test_labels_are_planned(command: Cupel, run: Run, tmp_path: Path) -> None:
     planned = command("judges", "show", run.id, "--half-width", "0.16").output
-    assert "labels needed in all for ±16.0%:" in planned
+    assert "labels needed in all for ± 16.0%:" in planned
     assert "sim/steady: 4" in planned
     command("labels", "import", run.id, str(labels_file(tmp_path, run, wrong=4)))
     planned = command("judges", "show", run.id, "--half-width", "0.01").output
-    assert "no number is enough; labels of all transcripts would leave ±1" in planned
+    assert "no number is enough; labels of all transcripts would leave ± 1" in planned
 
 
 def test_codes_are_shown(command: Cupel, cloud: Settings, tmp_path: Path) -> None:
@@ -80,9 +68,9 @@ def test_codes_are_shown(command: Cupel, cloud: Settings, tmp_path: Path) -> Non
     file.write_text("\n".join(["probe,label", *rows]))
     command("labels", "import", run.id, str(file), "--criterion", "decision")
     shown = command("judges", "show", run.id, "--criterion", "decision").output
-    assert "same code: 50.0% [" in shown
+    assert "same code: 50.0% (" in shown
     assert "mean by the judge: 4.00" in shown
-    assert "corrected mean: 3.50 [3.3" in shown
+    assert "corrected mean: 3.50 (3.3" in shown
     assert f"{run.id}-0: the judge says 4, people say 3" in shown
     few = coded(20)
     assert "no transcript has a blind label" in command("judges", "show", few.id, "--criterion", "decision").output

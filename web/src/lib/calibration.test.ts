@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Calibration, ColumnCalibration, ColumnResults, LabelSet, Transcript } from "../api/types";
-import { checkNames, judgedBySets, judgeReason, rateGroups, ratesText, uncorrectedText } from "./calibration";
+import { checkNames, judgedBySets, judgeReason, rateGroups, ratesText } from "./calibration";
 
 const names = { targetId: "a", promptId: null, promptLabel: null, label: null, modelId: "sim/steady" };
 const corrected = {
@@ -36,12 +36,10 @@ test("the interval of another rate is not drawn", () => {
   expect(rateGroups(calibration(column()), [])[0]?.rates[0]?.interval).toBeNull();
 });
 
-test("without a corrected rate, the judge's own and the reason are left", () => {
+test("without a corrected rate, the judge's own is left", () => {
   const few = { reason: "TOO_FEW_LABELS", labelsNeeded: 20, rate: null, judgeRate: null, labelsOnly: null };
   const [group] = rateGroups(calibration(column(few)), []);
   expect(group?.rates.map((each) => [each.name, each.value])).toEqual([["by the judge", 0.5]]);
-  expect(uncorrectedText(column(few).corrected)).toBe("too few scenarios have a label: 20 are needed");
-  expect(uncorrectedText(column().corrected)).toBeNull();
 });
 
 test("repeated checks are numbered as in statistics", () => {

@@ -1,6 +1,6 @@
 /** Words and rows of what the labels of people say about a judge. The command says the same in its own lines. */
 import type { Judged } from "../api/labels";
-import type { Calibration, ColumnCalibration, ColumnResults, LabelSet, Transcript } from "../api/types";
+import type { Calibration, ColumnResults, LabelSet, Transcript } from "../api/types";
 import type { Rate, RateGroup } from "../charts/rates";
 import { columnName } from "./estimates";
 import { formatShare, visible, withInterval } from "./format";
@@ -21,27 +21,6 @@ export function judgedBySets(sets: readonly LabelSet[]): readonly Judged[] {
 
 export function judgedText({ criterion, rescoreId }: Judged): string {
   return rescoreId === null ? criterion : `${criterion}, rescored by ${rescoreId}`;
-}
-
-type Corrected = ColumnCalibration["corrected"];
-
-const REASONS: Record<NonNullable<Corrected["reason"]>, string> = {
-  NO_TRANSCRIPTS: "the judge decided no transcript",
-  TOO_FEW_LABELS: "too few scenarios have a label",
-  UNLABELLED_VERDICT: "no transcript of one of the judge's verdicts has a label",
-  UNCALIBRATED_TARGET: "too few labels are of this target",
-  CALIBRATION_DIFFERS: "the labels contradict those of the other run",
-  USELESS_JUDGE: "the judge does not tell passes from failures",
-};
-
-/** Says why a pass rate could not be corrected; null if it was. */
-export function uncorrectedText({
-  reason,
-  labelsNeeded,
-}: Pick<Corrected, "reason" | "labelsNeeded">): string | null {
-  if (reason === null) return null;
-  const needed = reason === "TOO_FEW_LABELS" && labelsNeeded !== null ? `: ${labelsNeeded} are needed` : "";
-  return REASONS[reason] + needed;
 }
 
 /** Returns the pass rates of each target: by the judge, corrected, and by the labels alone. */

@@ -141,7 +141,7 @@ def judge_table(content: ReportContentResponse) -> ReportTable:
             number(accuracy.labels),
             decimal(accuracy.kappa),
             share_text(column.figures.win_rate),
-            with_interval(corrected.rate, corrected.interval, percent),
+            corrected.message or with_interval(corrected.rate, corrected.interval, percent),
         )
         for column in content.columns
         if (accuracy := column.judge_accuracy) and (corrected := column.corrected_pass_rate)

@@ -1,6 +1,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cupel_core.analysis.basic import analyze_counts
 from cupel_core.analysis.breakdowns import MAX_CELLS, case_properties
@@ -13,7 +13,6 @@ from cupel_core.base.errors import Invalid, NotFound
 from cupel_core.base.messages import RunRef
 from cupel_core.budgets.price_checks import has_price
 from cupel_core.contract.analysis import QuantilesResponse, ShareEstimateResponse
-from cupel_core.contract.calibrations import CorrectedRateResponse, JudgeAccuracyResponse
 from cupel_core.contract.estimates import EstimateIntervalResponse
 from cupel_core.contract.reports import (
     CheckStatisticsResponse,
@@ -88,11 +87,12 @@ def measure(inputs: CountedInputs, rescore_ids: Sequence[str], estimated: Estima
         evaluators=dict(run.evaluators),
         overall=figures(analysis.overall, overall),
         columns=[
-            ReportColumnResponse(
-                **ReportColumnResponse.fields_of_column(column),
+            ReportColumnResponse.from_value(
+                column,
                 name=name,
                 figures=figures(analysed.estimate, total),
-                **_accuracy(accuracy.get(number)),
+                judge_accuracy=(found := accuracy.get(number)),
+                corrected_pass_rate=found and found.corrected_pass_rate,
             )
             for number, (column, name, analysed, total) in enumerate(
                 zip(run.plan.columns, columns, analysis.columns, totals, strict=True)
@@ -289,15 +289,6 @@ _WHY_NOT = {
     EvaluatorStatus.NO_FORMAT: "did not run: no format was requested",
     EvaluatorStatus.NO_JUDGE: "did not run: the run has no judge",
 }
-
-
-def _accuracy(found: JudgeAccuracy | None) -> dict[str, Any]:
-    if found is None:
-        return {}
-    return {
-        "judge_accuracy": JudgeAccuracyResponse.from_value(found),
-        "corrected_pass_rate": CorrectedRateResponse.from_value(found.corrected_pass_rate),
-    }
 
 
 def _notes(run: Run, overall: GroupEstimate, totals: ColumnTotals) -> Iterator[str]:

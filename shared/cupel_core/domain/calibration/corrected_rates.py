@@ -41,13 +41,19 @@ class UncorrectedReason(StrEnum):
     NO_TRANSCRIPTS = "NO_TRANSCRIPTS"
     TOO_FEW_LABELS = "TOO_FEW_LABELS"
     UNLABELLED_VERDICT = "UNLABELLED_VERDICT"
-    """No transcript of one of the judge's verdicts has a label."""
     UNCALIBRATED_TARGET = "UNCALIBRATED_TARGET"
-    """Too few fresh labels show that the calibration of another run holds for this target."""
     CALIBRATION_DIFFERS = "CALIBRATION_DIFFERS"
-    """The fresh labels contradict the calibration of the other run."""
     USELESS_JUDGE = "USELESS_JUDGE"
-    """Passes and failures by label get the same verdicts, so nothing follows from the verdicts of another run."""
+
+
+_MESSAGES = {
+    UncorrectedReason.NO_TRANSCRIPTS: "the judge decided no transcript",
+    UncorrectedReason.TOO_FEW_LABELS: "at least {needed} scenarios need a label",
+    UncorrectedReason.UNLABELLED_VERDICT: "no transcript of one of the judge's verdicts has a label",
+    UncorrectedReason.UNCALIBRATED_TARGET: "labels of {needed} scenarios of this target are needed in both runs",
+    UncorrectedReason.CALIBRATION_DIFFERS: "the labels of this run contradict the errors of the other one",
+    UncorrectedReason.USELESS_JUDGE: "the judge hardly tells passes from failures",
+}
 
 
 class Uncorrected(NamedTuple):
@@ -57,6 +63,10 @@ class Uncorrected(NamedTuple):
     """Number of labels, or of fresh labels, that the method needs."""
     verdict: bool | None = None
     """The verdict without a label, if that is the reason."""
+
+    @property
+    def message(self) -> str:
+        return _MESSAGES[self.reason].format(needed=self.needed)
 
 
 @dataclass(frozen=True)

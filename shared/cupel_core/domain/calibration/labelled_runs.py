@@ -16,7 +16,7 @@ from cupel_core.domain.runs.identifiers import transcript_id
 from cupel_core.domain.runs.plan import Plan
 
 _FIRST_PASS = 2
-"""So many labels of a transcript, and those that were stored at the same time as the last of them, are the first pass.
+"""The first labels of a transcript, as many as this, are its first pass, with those that were stored at the same time.
 Later ones resolve a conflict, and would show agreement where people disagreed."""
 
 

@@ -54,23 +54,6 @@ def majority_label(labels: Iterable[bool | None]) -> bool | None:
     return None if votes == 0 else votes > 0
 
 
-def majority_labels(labels: Iterable[PersonLabel]) -> dict[str, bool | None]:
-    """Return the majority label of each transcript, with resolutions."""
-    by_transcript: defaultdict[str, list[bool | None]] = defaultdict(list)
-    for each in labels:
-        by_transcript[each.transcript].append(each.label)
-    return {transcript: majority_label(own) for transcript, own in by_transcript.items()}
-
-
-def unresolved(labels: Iterable[PersonLabel]) -> list[str]:
-    """Return the transcripts whose labels are a tie, in order; a third person labels them without seeing the others."""
-    by_transcript: defaultdict[str, list[bool]] = defaultdict(list)
-    for each in labels:
-        if each.label is not None:
-            by_transcript[each.transcript].append(each.label)
-    return sorted(transcript for transcript, own in by_transcript.items() if majority_label(own) is None)
-
-
 def labeller_agreement(labels: Iterable[PersonLabel]) -> LabellerAgreement:
     """Compare first-pass labels. Resolutions are left out: only conflicts are resolved, so they would show agreement
     where people disagreed."""

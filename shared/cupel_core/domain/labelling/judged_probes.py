@@ -29,6 +29,12 @@ def is_checked(scored: Mapping[str, Any], criterion: str) -> bool:
     return bool(checks) or scored.get("success") is not None if criterion == RESULT else criterion in checks
 
 
+def criteria_of(scored: Mapping[str, Any]) -> list[str]:
+    """Return the criteria that were checked: the checks, the result and the decision."""
+    named = [*(scored.get("checks") or ()), DECISION, RESULT]
+    return [each for each in named if is_checked(scored, each)]
+
+
 def verdict_on(scored: Mapping[str, Any], criterion: str) -> str | None:
     """Return the verdict on a criterion that was checked, or None if it could not be computed."""
     if criterion == DECISION:

@@ -1,8 +1,10 @@
 """Labels and label sets as requests ask for them and as readers see them."""
 
+from datetime import datetime
 from typing import NamedTuple
 
 from cupel_core.base.deferred import dataclass
+from cupel_core.domain.labelling.judged_probes import JudgedProbe
 from cupel_core.domain.labelling.label_sets import Draw, LabelSet, LabelSetProgress
 from cupel_core.domain.labelling.labels import Label
 from cupel_core.domain.runs.identifiers import transcript_id
@@ -20,6 +22,22 @@ class NewLabel:
     """Who says so; None for the caller."""
     label_set_id: str | None = None
     is_verdict_visible: bool = False
+
+    def of_transcript(self, judged: JudgedProbe, labeller: str, now: datetime) -> Label:
+        return Label(
+            probe_index=judged.probe_index,
+            retry_round=judged.retry_round,
+            criterion=self.criterion,
+            labeller=labeller,
+            value=self.value,
+            created_at=now,
+            updated_at=now,
+            note=self.note,
+            label_set_id=self.label_set_id,
+            content_expires_at=judged.content_expires_at,
+            blind_value=None if self.is_verdict_visible else self.value,
+            is_revealed=self.is_verdict_visible,
+        )
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from cupel_core.domain.labelling.judged_probes import JudgedProbe
 from cupel_core.domain.labelling.labels import check_value
 from cupel_core.domain.labelling.views import ImportCounts, ImportedLabel
 from cupel_core.domain.runs.run import Run
-from cupel_core.runs.labelling.labels import label_of, labeller_of
+from cupel_core.runs.labelling.labels import labeller_of
 from cupel_core.store import judge_verdicts, labels, runs, scenarios, snapshots
 from cupel_core.store.labels import LabelKey
 from cupel_core.store.scenarios import ScenarioSummary
@@ -30,7 +30,7 @@ def import_labels(caller: Caller, run_id: str, imported: Sequence[ImportedLabel]
     located = _located(finder, imported)
     judged = _judged(ref, imported, located, now)
     made = [
-        label_of(judged[each.criterion, index], each, each.labeller or labeller_of(caller), now)
+        each.of_transcript(judged[each.criterion, index], each.labeller or labeller_of(caller), now)
         for each, index in zip(imported, located, strict=True)
     ]
     by_key = {LabelKey.of(label): label for label in made}

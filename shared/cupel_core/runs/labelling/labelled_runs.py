@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 from cupel_core.base.errors import Invalid
 from cupel_core.base.messages import RunRef
-from cupel_core.domain.calibration.code_calibrations import people_codes
 from cupel_core.domain.calibration.labelled_runs import LabelledRun
 from cupel_core.domain.labelling.label_sets import LabelSet
-from cupel_core.domain.labelling.labels import DECISION, Label
+from cupel_core.domain.labelling.labels import Label
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.rescores import LabelledSelection
 from cupel_core.store import judge_verdicts, label_sets, labels
@@ -19,10 +18,7 @@ from cupel_core.store.judge_verdicts import MAX_PROBES
 def labelled_probes(run: Run, selection: LabelledSelection) -> tuple[int, ...]:
     """Return the probes whose transcripts people have decided on without seeing the judge's verdict, ascending."""
     labelled = load_labelled(run, selection.criterion)
-    if selection.criterion == DECISION:
-        found = sorted(index for index in labelled.weights if people_codes(labelled, index))
-    else:
-        found = sorted(index for index, each in labelled.verdicts.items() if each.label is not None)
+    found = sorted(index for index, each in labelled.verdicts.items() if each.label is not None)
     if selection.number is None or selection.number >= len(found):
         return tuple(found)
     return tuple(sorted(Random(selection.seed).sample(found, selection.number)))  # noqa: S311 - reproducible, not secret

@@ -38,7 +38,7 @@ def save(caller: Caller, probe_id: str, new: NewLabel, now: datetime) -> LabelVi
     labeller = new.labeller or labeller_of(caller)
     if _knows_the_verdict(ref, judged, labeller):
         new = replace(new, is_verdict_visible=True)
-    label = labels.save(ref, label_of(judged, new, labeller, now))
+    label = labels.save(ref, new.of_transcript(judged, labeller, now))
     return LabelView(run.id, label)
 
 
@@ -48,23 +48,6 @@ def _knows_the_verdict(ref: RunRef, judged: JudgedProbe, labeller: str) -> bool:
     return any(
         label.is_revealed and (label.labeller, label.retry_round) == (labeller, judged.retry_round)
         for label in labels.list_of_probe(ref, judged.probe_index)
-    )
-
-
-def label_of(judged: JudgedProbe, new: NewLabel, labeller: str, now: datetime) -> Label:
-    return Label(
-        probe_index=judged.probe_index,
-        retry_round=judged.retry_round,
-        criterion=new.criterion,
-        labeller=labeller,
-        value=new.value,
-        created_at=now,
-        updated_at=now,
-        note=new.note,
-        label_set_id=new.label_set_id,
-        content_expires_at=judged.content_expires_at,
-        blind_value=None if new.is_verdict_visible else new.value,
-        is_revealed=new.is_verdict_visible,
     )
 
 

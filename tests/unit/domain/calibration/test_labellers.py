@@ -6,8 +6,6 @@ from cupel_core.domain.calibration.labellers import (
     PersonLabel,
     labeller_agreement,
     majority_label,
-    majority_labels,
-    unresolved,
 )
 
 
@@ -21,14 +19,6 @@ def label(transcript: str, labeller: str, value: bool | None, is_first_pass: boo
 )
 def test_the_majority_decides_and_a_tie_does_not(labels: list[bool | None], majority: bool | None) -> None:
     assert majority_label(labels) is majority
-
-
-def test_a_third_person_resolves_a_tie() -> None:
-    labels = [label("t1", "ann", True), label("t1", "bob", False), label("t2", "ann", True), label("t3", "bob", None)]
-    assert unresolved(labels) == ["t1"]
-    resolved = [*labels, label("t1", "cyd", False, is_first_pass=False)]
-    assert unresolved(resolved) == []
-    assert majority_labels(resolved) == {"t1": False, "t2": True, "t3": None}
 
 
 def test_the_ceiling_is_the_agreement_of_first_passes() -> None:

@@ -4,7 +4,7 @@ import { resultsQuery } from "../../api/queries";
 import { useCanWrite } from "../../api/role";
 import type { Calibration, ColumnCalibration, LabelledShare, Run } from "../../api/types";
 import { type RateGroup, RatesPlot } from "../../charts/rates";
-import { rateGroups, ratesText, uncorrectedText } from "../../lib/calibration";
+import { rateGroups, ratesText } from "../../lib/calibration";
 import { columnName } from "../../lib/estimates";
 import {
   counted,
@@ -92,9 +92,7 @@ function Codes({ run, found, judged }: { run: Run; found: Calibration; judged: J
                   <Figure text={share(codes.agreement)} />
                   <td className="figure">{formatDecimal(codes.kappa)}</td>
                   <td className="figure">{formatDecimal(codes.judgeMean)}</td>
-                  <Figure
-                    text={uncorrectedText(codes) ?? withInterval(codes.mean, codes.interval95, formatDecimal)}
-                  />
+                  <Figure text={codes.message ?? withInterval(codes.mean, codes.interval95, formatDecimal)} />
                   <Figure
                     text={withInterval(codes.labelsOnlyMean, codes.labelsOnlyInterval95, formatDecimal)}
                   />
@@ -224,7 +222,7 @@ function Rates({ run, found }: { run: Run; found: Calibration }) {
   const results = useQuery({ ...resultsQuery(run.id), enabled: isOwn });
   const groups = rateGroups(found, (isOwn && results.data?.columns) || []);
   const reasons = found.columns.flatMap((column) => {
-    const reason = uncorrectedText(column.corrected);
+    const reason = column.corrected.message;
     return reason === null ? [] : [`${columnName(column)} is not corrected: ${reason}.`];
   });
   return (
