@@ -103,7 +103,7 @@ def test_few_labels_do_not_correct_a_rate(open_page: Open, client: Client, run: 
     body = {"value": "pass", "labelSetId": made["id"]}
     assert client.put(f"/v1/probes/{items[0]['probeId']}/label", body).status == 200
     page = settled(open_page(f"/runs/{run.id}/judge", role=AccessRole.VIEWER))
-    expect(page.get_by_text("is not corrected: too few scenarios have a label: 20 are needed")).to_be_visible()
+    expect(page.get_by_text("is not corrected: at least 20 scenarios need a label")).to_be_visible()
 
 
 def test_each_criterion_has_its_calibration(open_page: Open, client: Client, labelled: Run) -> None:
