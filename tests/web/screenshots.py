@@ -35,9 +35,8 @@ GOOD = "You can return it within 30 days of delivery. After that we repair or re
 POOR = "I am sorry to hear that. Please contact our support during business hours."
 SCREENS = {
     "page-results": "/runs/{}",
-    "page-probes": "/runs/{}/probes?by=time",
-    "page-transcripts": "/runs/{}/transcripts?t=4",
-    "page-matrix": "/runs/{}/matrix",
+    "page-conversation": "/runs/{}?t=4",
+    "page-answers": "/runs/{}?lines=6",
     "page-new": "/new/scale",
 }
 

@@ -16,10 +16,10 @@ from tests.web.server import Server
 ADDRESSES = (
     "/runs?status=COMPLETED&name=run&definition=def_1&experiment=exp_1&eval=eval_1&tag=nightly&sort=createdAt",
     "/new?definition={definition}",
-    "/runs/{run}/probes?column=1&outcome=failed&decision=other&q=refund&said=answer&cols=target.time&by=time&order=-time",
-    "/runs/{run}/probes?score=0.1~0.9&tag=REFUSAL&check=llm-rubric&error=timeout&t=21",
-    "/runs/{run}/transcripts?model=sim/bold&result=failed&decision=%222%22&tag=REFUSAL&t=21",
-    "/runs/{run}/matrix?mode=failures&order=spread&q=refund&compact=true&row=1&column=1&repeat=1",
+    "/runs/{run}?column=1&outcome=failed&decision=other&q=refund&said=answer&cols=expected.checks&by=time&order=-time",
+    "/runs/{run}?score=0.1~0.9&tag=REFUSAL&check=llm-rubric&error=timeout&t=21",
+    "/runs/{run}?target=sim/bold&outcome=failed&decision=%222%22&where=tone=short&vars=tone&t=21&beside=true",
+    "/runs/{run}?mode=differ&order=spread&lines=all&since=run_none&find=refund",
     "/compare?a={run}&b=run_none&only=increased&row=1&s=scn_1&repeat=2",
     "/experiments/exp_none?target=sim/bold",
     "/definitions?name=a&folder=b&tag=c",
@@ -79,7 +79,7 @@ def test_a_viewer_is_offered_no_write_and_a_forged_one_is_refused(open_page: Ope
 def test_a_run_of_another_workspace_is_not_found(open_page: Open, server: Server) -> None:
     other = sample_run(workspace="other")
     page = open_page("/runs")
-    for path in (f"/runs/{other.id}", f"/runs/{other.id}/probes", f"/runs/{other.id}/transcripts?t=1"):
+    for path in (f"/runs/{other.id}", f"/runs/{other.id}?t=1"):
         load(page, path)
         expect(page.get_by_role("heading", name=f"Run {other.id}: not found")).to_be_visible()
         expect(page.locator("main")).not_to_contain_text("sim/steady")

@@ -72,10 +72,10 @@ def test_a_deep_analysis_is_made_and_read(open_page: Open, run: Run) -> None:
     expect(page.get_by_role("region", name="In short")).to_contain_text("Written by rules, from the figures alone.")
 
 
-def test_a_scenario_leads_to_its_row_in_the_matrix(open_page: Open, analyzed: Run) -> None:
+def test_a_scenario_leads_to_its_row_in_the_results(open_page: Open, analyzed: Run) -> None:
     page = open_page(f"/runs/{analyzed.id}/analysis")
     page.get_by_role("region", name="Contested scenarios", exact=True).get_by_role("link").first.click()
-    expect(page).to_have_url(re.compile(rf"/runs/{analyzed.id}/matrix\?q=scn_"))
+    expect(page).to_have_url(re.compile(rf"/runs/{analyzed.id}\?q=scn_"))
 
 
 def left_of(mark: Locator) -> float:
@@ -97,8 +97,10 @@ def test_a_target_in_the_plane_leads_to_its_conversations_by_keyboard(open_page:
     assert name == max(places, key=lambda each: places[each])
     page.keyboard.press("Enter")
     target = name.partition(":")[0].replace("/", "%2F")
-    expect(page).to_have_url(re.compile(rf"/runs/{analyzed.id}/transcripts\?model={target}"))
-    expect(page.get_by_role("button", name=f"target {name.partition(':')[0]}")).to_be_visible()
+    expect(page).to_have_url(re.compile(rf"/runs/{analyzed.id}\?target={target}"))
+    expect(
+        page.get_by_role("button", name=re.compile(f"^{re.escape(name.partition(':')[0])} .*remove"))
+    ).to_be_visible()
 
 
 def test_a_viewer_reads_a_deep_analysis(open_page: Open, analyzed: Run) -> None:

@@ -74,8 +74,8 @@ def test_the_dialog_of_an_ended_session_does_not_cover_the_login(open_page: Open
 
 
 def test_failures_are_walked_with_n_and_p_and_a_link_shows_the_same(open_page: Open, run: Run) -> None:
-    page = open_page(f"/runs/{run.id}/transcripts")
-    expect(page.get_by_role("list", name="Conversations")).to_be_visible()
+    page = open_page(f"/runs/{run.id}")
+    expect(page.get_by_role("grid")).to_be_visible()
     seen: list[str] = []
     for _ in range(3):
         page.keyboard.press("n")
@@ -163,7 +163,6 @@ def test_a_run_that_was_cancelled_at_once_says_how_to_start_it_again(open_page: 
     run = RunSetup(workspace="acme").start()
     page = open_page(f"/runs/{run.id}")
     expect(page.get_by_text("Results appear here within seconds")).to_be_visible()
-    load(page, f"/runs/{run.id}/probes")
     expect(page.get_by_role("heading", name="No conversations yet")).to_be_visible()
     runs.transition(ref_of(run), Action.CANCEL, NOW, completed_at=NOW)
     load(page, f"/runs/{run.id}")
@@ -178,11 +177,9 @@ def test_a_run_that_does_not_exist_is_named(open_page: Open) -> None:
 SCREENS = {
     "runs": "/runs",
     "run": "/runs/{}",
-    "transcripts": "/runs/{}/transcripts",
-    "transcript-turn": "/runs/{}/transcripts?t=1",
+    "transcript-turn": "/runs/{}?t=1",
     "analysis": "/runs/{}/analysis",
-    "matrix": "/runs/{}/matrix",
-    "matrix-cell": "/runs/{}/matrix?row=1&column=1",
+    "beside": "/runs/{}?t=4&beside=true",
     "new": "/new",
     "compare": "/compare",
     "not-found": "/none",

@@ -61,12 +61,12 @@ def test_the_differences_are_those_of_the_api(open_page: Open, runs: TwoRuns) ->
     expect(page.locator("main")).to_contain_text(listed["sentence"])
 
 
-def test_a_changed_scenario_leads_to_its_cells_in_the_matrix(open_page: Open, runs: TwoRuns) -> None:
+def test_a_changed_scenario_leads_to_its_answers(open_page: Open, runs: TwoRuns) -> None:
     page = compared(open_page, runs)
     page.get_by_role("combobox", name="Scenarios").select_option("increased")
     expect(page).to_have_url(re.compile("only=increased"))
     page.get_by_role("link", name=re.compile("^other run ?: case")).first.click()
-    expect(page).to_have_url(re.compile(f"/runs/{runs.comparison}/matrix"))
+    expect(page).to_have_url(re.compile(f"/runs/{runs.comparison}\\?q="))
     expect(page.get_by_role("rowheader")).to_have_count(1)
 
 

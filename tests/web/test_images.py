@@ -61,7 +61,7 @@ def open_in(open_page: Open, run: Run, serve: Any = None, **options: Any) -> Pag
     page = open_page("/runs", issuer=OLDEST, **options)
     if serve is not None:
         page.route(f"{OLDEST}/**", serve)
-    load(page, f"/runs/{run.id}/transcripts?t=0")
+    load(page, f"/runs/{run.id}?t=0")
     return page
 
 
@@ -143,7 +143,7 @@ def test_no_image_of_another_address_is_loaded(open_page: Open, picture: FilePar
     """A request to another host, or what the policy refuses, fails the test by itself."""
     page = open_page("/runs")
     page.route("**/v1/files/*", lambda route: route.fulfill(json={"id": "file_0a", "downloadUrl": address}))
-    load(page, f"/runs/{run_with(picture).id}/transcripts?t=0")
+    load(page, f"/runs/{run_with(picture).id}?t=0")
     first = page.get_by_role("list", name="Messages").locator("> li").first
     expect(first.get_by_role("button", name=f"Get its address {NAME}")).to_have_count(0)
     expect(first).to_contain_text(f"image: {NAME}")
@@ -155,4 +155,4 @@ def test_the_screens_are_accessible_and_safe(open_page: Open, picture: FilePart,
     run = run_with(picture)
     page = open_page("/runs", issuer=OLDEST, color_scheme=theme, bypass_csp=True)
     page.route(f"{OLDEST}/**", served)
-    check_screens(page, {"transcript-image": f"/runs/{run.id}/transcripts?t=0"})
+    check_screens(page, {"transcript-image": f"/runs/{run.id}?t=0"})

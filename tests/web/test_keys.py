@@ -31,12 +31,14 @@ def test_two_keys_go_to_a_screen(open_page: Open) -> None:
 
 
 def test_the_keys_of_a_screen_are_listed(open_page: Open, run: Run) -> None:
-    page = settled(open_page(f"/runs/{run.id}/transcripts?t=1"))
+    page = settled(open_page(f"/runs/{run.id}?t=1"))
     expect(page.get_by_role("article")).to_be_visible()
     press(page, "?")
     dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
-    listed = dialog.get_by_role("region", name="Conversations").get_by_role("term")
+    listed = dialog.get_by_role("region", name="Answers").get_by_role("term")
     expect(listed).to_have_text(["n", "p", "j", "k", "]", "[", "Esc"])
+    review = dialog.get_by_role("region", name="Review").get_by_role("term")
+    expect(review).to_have_text(["0", "1", "s", "m"])
     expect(dialog.get_by_role("region", name="Messages").get_by_role("term")).to_have_text(["t", "T"])
     everywhere = dialog.get_by_role("region", name="On every screen").get_by_role("term")
     expect(everywhere).to_have_text(["?", "/", ".", "c", "gr", "gd", "ge", "gc", "gq", "gs"])
@@ -62,12 +64,11 @@ def test_a_field_gets_what_is_typed(open_page: Open, run: Run) -> None:
 
 
 def test_modifiers_leave_a_key_to_the_browser(open_page: Open, run: Run) -> None:
-    page = settled(open_page(f"/runs/{run.id}/transcripts"))
-    expect(page.get_by_role("list", name="Conversations")).to_be_visible()
+    page = settled(open_page(f"/runs/{run.id}"))
+    expect(page.get_by_role("grid")).to_be_visible()
     press(page, "Control+j", "Alt+j", "Meta+j", "j")
     expect(page).to_have_url(re.compile(r"t=\d+$"))
-    first = page.get_by_role("list", name="Conversations").get_by_role("button").first
-    expect(first).to_have_attribute("aria-current", "true")
+    expect(page.get_by_role("gridcell", selected=True)).to_have_count(1)
 
 
 def test_rows_and_their_actions_are_reached(open_page: Open, run: Run) -> None:
@@ -80,22 +81,21 @@ def test_rows_and_their_actions_are_reached(open_page: Open, run: Run) -> None:
     expect(retry).to_be_visible()
     press(page, ".")
     expect(retry).to_be_focused()
-    load(page, f"/runs/{run.id}/transcripts?t=1")
+    load(page, f"/runs/{run.id}?t=1")
     expect(page.get_by_role("article")).to_be_visible()
     press(page, ".")
     expect(page.get_by_role("button", name="Previous failure")).to_be_focused()
 
 
 def test_a_link_is_copied(open_page: Open, run: Run) -> None:
-    page = settled(open_page(f"/runs/{run.id}/matrix?row=1", permissions=["clipboard-read", "clipboard-write"]))
+    page = settled(open_page(f"/runs/{run.id}?t=1", permissions=["clipboard-read", "clipboard-write"]))
     press(page, "c")
     expect(page.get_by_role("status").filter(has_text="Link copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == page.url
 
 
-@pytest.mark.parametrize("screen", ["transcripts", "probes"])
-def test_the_same_scenario_and_its_messages_are_walked(open_page: Open, run: Run, screen: str) -> None:
-    page = settled(open_page(f"/runs/{run.id}/{screen}?t=1"))
+def test_the_same_scenario_and_its_messages_are_walked(open_page: Open, run: Run) -> None:
+    page = settled(open_page(f"/runs/{run.id}?t=1"))
     article = page.get_by_role("article")
     expect(article).to_contain_text("sim/steady")
     for key, target in (("]", "sim/bold"), ("]", "sim/contrarian"), ("]", "sim/contrarian"), ("[", "sim/bold")):
@@ -111,10 +111,10 @@ def test_the_same_scenario_and_its_messages_are_walked(open_page: Open, run: Run
 
 
 def test_the_targets_of_an_opened_row_are_walked(open_page: Open, run: Run) -> None:
-    page = settled(open_page(f"/runs/{run.id}/matrix?row=1"))
+    page = settled(open_page(f"/runs/{run.id}?t=4%26beside=true"))
     expect(page.get_by_role("article")).to_have_count(3)
     press(page, "]", "]", "]", "[")
-    expect(page).to_have_url(re.compile("column=1"))
+    expect(page).to_have_url(re.compile("t=24"))
 
 
 def test_keys_of_one_character_can_be_switched_off(open_page: Open, run: Run) -> None:
@@ -124,18 +124,15 @@ def test_keys_of_one_character_can_be_switched_off(open_page: Open, run: Run) ->
     assert page.evaluate("localStorage.getItem('cupel.keys')") == "off"
     page.get_by_role("heading", name="Keyboard").click()
     press(page, "g", "r", "?")
-    load(page, f"/runs/{run.id}/transcripts?t=1")
+    load(page, f"/runs/{run.id}?t=1")
     assert page.get_by_role("dialog").count() == 0
     press(page, "n", "Escape")
     expect(page).not_to_have_url(re.compile(r"t="))
-    expect(page.get_by_text("Choose a conversation.")).to_be_visible()
     # What acts only while an element has the focus remains.
-    for path, role, position in (("probes", "row", "aria-rowindex"), ("matrix", "gridcell", "aria-colindex")):
-        load(page, f"/runs/{run.id}/{path}")
-        page.get_by_role("grid").get_by_role(role).and_(page.locator("[tabindex='0']")).focus()
-        before = page.locator("[role]:focus").get_attribute(position)
-        press(page, "j" if path == "probes" else "]")
-        expect(page.locator("[role]:focus")).to_have_attribute(position, str(int(before or 0) + 1))
+    page.get_by_role("grid").get_by_role("gridcell").and_(page.locator("[tabindex='0']")).focus()
+    before = page.locator("[role=gridcell]:focus").get_attribute("aria-colindex")
+    press(page, "ArrowRight")
+    expect(page.locator("[role=gridcell]:focus")).to_have_attribute("aria-colindex", str(int(before or 0) + 1))
     page.get_by_role("button", name="Shortcuts", exact=True).click()
     page.get_by_role("dialog").get_by_role("checkbox").check()
     press(page, "Escape", "g", "r")
@@ -144,7 +141,7 @@ def test_keys_of_one_character_can_be_switched_off(open_page: Open, run: Run) ->
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_list_of_keys_is_accessible(open_page: Open, run: Run, theme: str) -> None:
-    page = settled(open_page(f"/runs/{run.id}/transcripts?t=1", color_scheme=theme, bypass_csp=True))
+    page = settled(open_page(f"/runs/{run.id}?t=1", color_scheme=theme, bypass_csp=True))
     expect(page.get_by_role("article")).to_be_visible()
     # What is folded is opened for the check, which the dialog would cover.
     page.get_by_role("article").get_by_text("Details", exact=True).click()

@@ -58,7 +58,7 @@ def test_what_happens_elsewhere_is_seen_within_seconds_with_its_time(open_page: 
     expect(page.get_by_role("heading", name="Progress")).to_have_count(0)
 
 
-@pytest.mark.parametrize("tab", ["", "/matrix"])
+@pytest.mark.parametrize("tab", ["", "/settings"])
 def test_it_asks_at_most_once_a_second_and_nothing_while_hidden(open_page: Open, run: Run, tab: str) -> None:
     page = settled(open_page(f"/runs/{run.id}{tab}"))
     seen = requests_of(page)

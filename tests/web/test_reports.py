@@ -84,8 +84,8 @@ def test_a_report_is_made_watched_and_read(open_page: Open, run: Run) -> None:
     quotation = page.get_by_role("article").filter(has_text="Misses the goal").get_by_role("link")
     name = quotation.inner_text()
     quotation.click()
-    expect(page).to_have_url(re.compile(r"transcripts\?t=\d+"))
-    expect(page.get_by_role("region", name="Transcript", exact=True).get_by_role("article")).to_contain_text(name)
+    expect(page).to_have_url(re.compile(r"[?&]t=\d+"))
+    expect(page.get_by_role("region", name="Conversation", exact=True).get_by_role("article")).to_contain_text(name)
 
 
 def test_prompt_and_rationale_are_copied_apart(open_page: Open, reported: Run) -> None:

@@ -17,13 +17,11 @@ import {
   definitionsSearch,
   experimentSearch,
   loginSearch,
-  matrixSearch,
   newSearch,
-  probesSearch,
   reportSearch,
+  resultsSearch,
   runSearch,
   runsSearch,
-  transcriptsSearch,
   versionSearch,
 } from "./lib/search";
 import { Shell } from "./ui/shell";
@@ -106,32 +104,13 @@ const run = createRoute({
   staleTime: Number.POSITIVE_INFINITY,
   component: lazyRouteComponent(() => import("./routes/run"), "RunPage"),
 });
-const overview = createRoute({
+const results = createRoute({
   getParentRoute: () => run,
   path: "/",
-  component: lazyRouteComponent(() => import("./routes/overview"), "Overview"),
-});
-const transcripts = createRoute({
-  getParentRoute: () => run,
-  path: "/transcripts",
-  validateSearch: transcriptsSearch,
-  component: lazyRouteComponent(() => import("./routes/transcripts"), "Transcripts"),
-});
-const matrix = createRoute({
-  getParentRoute: () => run,
-  path: "/matrix",
-  validateSearch: matrixSearch,
+  validateSearch: resultsSearch,
   loader: ({ context, params }) => void askForFirstBlock(context.client, params.id),
   staleTime: Number.POSITIVE_INFINITY,
-  component: lazyRouteComponent(() => import("./routes/matrix"), "MatrixPage"),
-});
-const probes = createRoute({
-  getParentRoute: () => run,
-  path: "/probes",
-  validateSearch: probesSearch,
-  loader: ({ context, params }) => void askForFirstBlock(context.client, params.id),
-  staleTime: Number.POSITIVE_INFINITY,
-  component: lazyRouteComponent(() => import("./routes/probes/probes"), "ProbesPage"),
+  component: lazyRouteComponent(() => import("./routes/results/results"), "ResultsPage"),
 });
 const analysis = createRoute({
   getParentRoute: () => run,
@@ -362,7 +341,7 @@ const tree = root.addChildren([
   newRun,
   newScaleRun,
   newTry,
-  run.addChildren([overview, probes, transcripts, matrix, analysis, judge, report, history, runSettings]),
+  run.addChildren([results, analysis, judge, report, history, runSettings]),
   compare,
   definitions,
   importDefinitions,

@@ -115,7 +115,7 @@ class CaseTextResponse(ResponseModel):
     values: Annotated[
         dict[str, str],
         Field(
-            description=f"The first {MAX_VALUES} variables and metadata, as texts of at most "
+            description=f"The first {MAX_VALUES} variables, dimensions and metadata, as texts of at most "
             f"{MAX_VALUE_CHARACTERS} characters"
         ),
     ]

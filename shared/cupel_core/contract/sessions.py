@@ -29,6 +29,8 @@ class SessionResponse(ResponseModel):
     """What the caller may do: admins, members and viewers in this order. Example: member"""
     token_id: str
     """Id of the token, or the user's id at the identity provider. Example: tok_01"""
+    labeller: str
+    """Who has given the labels of this session: the token that opened it, or the user. Example: tok_01"""
     name: str | None
     """Name of the token or the user; null if unknown. Example: nightly CI"""
     expires_at: Time | None

@@ -286,10 +286,14 @@ def test_cases_have_their_input_expectation_and_variables(client: Client) -> Non
     asked = (Message(MessageRole.SYSTEM, "Secretly."), Message(MessageRole.USER, "Can I return a kettle?"))
     by_hand = {"tier": "gold", "limits": {"days": 30}}
     scenarios = (
-        Scenario("", "reference", asked, assertions=(Assertion("icontains", value="30"), Assertion("equals", value="Yes."))),
+        Scenario(
+            "", "reference", asked, assertions=(Assertion("icontains", value="30"), Assertion("equals", value="Yes."))
+        ),
         Scenario("", "checks", asked, assertions=(Assertion("icontains", value="30"), Assertion("is-json"))),
         Scenario("", "goal", (), instructions="Get a refund.", criteria=Criteria("is refunded")),
-        Scenario("", "long", (Message(MessageRole.USER, "Ä" * 500),), metadata={"vars": by_hand, "owner": "Ada" * 99}),
+        Scenario(
+            "", "long", (Message(MessageRole.USER, "Ä" * 500),), {"age": 2.0}, {"vars": by_hand, "owner": "Ada" * 99}
+        ),
     )
     run = described(scenarios=scenarios, repeats=1).completed()
     listed = read(client, run, "case-texts", first=0, limit=3)
@@ -301,7 +305,7 @@ def test_cases_have_their_input_expectation_and_variables(client: Client) -> Non
     (last,) = read(client, run, "case-texts", first=listed["nextIndex"])["items"]
     assert last["input"] == "Ä" * (MAX_CHARACTERS - 1) + "…"
     assert last["expected"] is None
-    assert last["values"] == {"tier": "gold", "limits": '{"days": 30}', "owner": ("Ada" * 99)[:119] + "…"}
+    assert last["values"] == {"tier": "gold", "limits": '{"days": 30}', "age": "2.0", "owner": ("Ada" * 99)[:119] + "…"}
 
 
 def test_texts_of_cases_are_missing_without_the_snapshot_of_the_run(cloud: Settings, client: Client) -> None:

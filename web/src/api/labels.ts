@@ -92,7 +92,8 @@ export async function deleteLabelSet(id: string, labelSetId: string): Promise<vo
   await read(api.DELETE("/v1/runs/{run_id}/label-sets/{label_set_id}", { params: at(id, labelSetId) }));
 }
 
-export type GivenLabel = Pick<Schemas["SaveLabel"], "criterion" | "value" | "note" | "labelSetId">;
+export type GivenLabel = Pick<Schemas["SaveLabel"], "criterion" | "value" | "note"> &
+  Partial<Pick<Schemas["SaveLabel"], "labelSetId" | "verdictVisible">>;
 
 export function saveLabel(probeId: string, body: GivenLabel) {
   return read(

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions, type UseQueryOptions } from "@tanstack/react-query";
 import { isTerminal } from "../lib/run_status";
-import type { RunsSearch, TranscriptsSearch } from "../lib/search";
+import type { RunsSearch } from "../lib/search";
 import { api, read } from "./client";
 import type { Estimate, RunEvent, RunInput, Schemas } from "./types";
 
@@ -75,30 +75,6 @@ export const finalResultsQuery = (id: string, updatedAt: string) =>
     queryFn: ({ signal }) =>
       read(api.GET("/v1/runs/{run_id}/results", { signal, params: { path: { run_id: id } } })),
     staleTime: Number.POSITIVE_INFINITY,
-  });
-
-export const transcriptsQuery = (id: string, search: Omit<TranscriptsSearch, "t" | "find">) =>
-  infiniteQueryOptions({
-    queryKey: ["run", id, "transcripts", search],
-    queryFn: ({ signal, pageParam }) =>
-      read(
-        api.GET("/v1/runs/{run_id}/transcripts", {
-          signal,
-          params: {
-            path: { run_id: id },
-            query: {
-              limit: 50,
-              ...(search.model && { model: search.model }),
-              ...(search.result && { result: search.result }),
-              ...(search.decision && { decision: search.decision }),
-              ...(search.tag && { tag: search.tag }),
-              ...(pageParam && { cursor: pageParam }),
-            },
-          },
-        }),
-      ),
-    initialPageParam: "",
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
   });
 
 /** Reads all stored events of a run; later reads request only new ones. */

@@ -13,13 +13,14 @@ import { api, read } from "./client";
 import { onProbeChange } from "./probe_changes";
 import { firstBlockQuery, readBlock } from "./probes";
 import { isTerminal } from "./queries";
-import type { CaseName, Excerpt, Run, Schemas } from "./types";
+import type { CaseName, CaseText, Excerpt, Run, Schemas } from "./types";
 import { mayAsk } from "./watching";
 
 const AT_A_TIME = 6;
 const WATCH_MS = 5_000;
 const DRAW_MS = 200;
 export const CASES_PER_READ = 1_000;
+const TEXTS_PER_READ = 100;
 export const EXCERPTS_PER_READ = 100;
 
 export function shapeOf(run: Run): Shape {
@@ -41,7 +42,7 @@ export interface LoadedTable {
 }
 
 /** Loads the figures of all probes, block by block, and those of a run that goes on again every few seconds. */
-export function useProbeTable(run: Run): LoadedTable {
+export function useProbeTable(run: Run, isWanted = true): LoadedTable {
   const { total, columns, repeats } = shapeOf(run);
   const table = useMemo(() => emptyTable({ total, columns, repeats }), [total, columns, repeats]);
   const isOver = isTerminal(run.status);
@@ -51,6 +52,7 @@ export function useProbeTable(run: Run): LoadedTable {
   const [error, setError] = useState<unknown>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt, or another end, loads again what is open
   useEffect(() => {
+    if (!isWanted) return;
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isFirst = true;
@@ -82,7 +84,7 @@ export function useProbeTable(run: Run): LoadedTable {
       stop.abort();
       clearTimeout(timer);
     };
-  }, [client, run.id, run.completedAt, table, isOver, attempt]);
+  }, [client, run.id, run.completedAt, table, isOver, attempt, isWanted]);
   return {
     table,
     version,
@@ -162,16 +164,56 @@ export function useAllCaseNames(id: string, cases: number, isWanted: boolean) {
     queryKey: ["run", id, "case-names", "all", cases],
     enabled: isWanted,
     staleTime: Number.POSITIVE_INFINITY,
-    queryFn: async ({ client }: { client: QueryClient }) => {
-      const parts = Array.from({ length: Math.ceil(cases / CASES_PER_READ) }, (_, part) => part);
-      const names: CaseName[] = [];
-      for (let first = 0; first < parts.length; first += AT_A_TIME) {
-        const group = parts.slice(first, first + AT_A_TIME);
-        const pages = await Promise.all(group.map((part) => client.fetchQuery(namesQuery(id, part))));
-        names.push(...pages.flatMap((page) => page.items));
-      }
-      return names;
-    },
+    queryFn: ({ client }: { client: QueryClient }): Promise<CaseName[]> =>
+      readParts(cases, (part) => client.fetchQuery(namesQuery(id, part))),
+  });
+}
+
+/** Reads all parts of a list of cases, a few at a time. */
+async function readParts<T>(
+  cases: number,
+  readPart: (part: number) => Promise<{ items: T[] }>,
+): Promise<T[]> {
+  const parts = Array.from({ length: Math.ceil(cases / CASES_PER_READ) }, (_, part) => part);
+  const items: T[] = [];
+  for (let first = 0; first < parts.length; first += AT_A_TIME) {
+    const pages = await Promise.all(parts.slice(first, first + AT_A_TIME).map(readPart));
+    items.push(...pages.flatMap((page) => page.items));
+  }
+  return items;
+}
+
+const textsQuery = (id: string, first: number, limit: number) =>
+  queryOptions({
+    queryKey: ["run", id, "case-texts", first, limit],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET("/v1/runs/{run_id}/case-texts", {
+          signal,
+          params: { path: { run_id: id }, query: { first, limit } },
+        }),
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+/** Returns the texts of these cases by index, as far as they are loaded. */
+export function useCaseTexts(id: string, cases: readonly number[]): ReadonlyMap<number, CaseText> {
+  const parts = [...new Set(cases.map((each) => Math.floor(each / TEXTS_PER_READ)))];
+  return useQueries({
+    queries: parts.map((part) => textsQuery(id, part * TEXTS_PER_READ, TEXTS_PER_READ)),
+    combine: (results) =>
+      new Map(results.flatMap((result) => result.data?.items ?? []).map((each) => [each.index, each])),
+  });
+}
+
+/** Loads the texts of all cases only on request: a filter by words or by a variable needs them. */
+export function useAllCaseTexts(id: string, cases: number, isWanted: boolean) {
+  return useQuery({
+    queryKey: ["run", id, "case-texts", "all", cases],
+    enabled: isWanted,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ client }: { client: QueryClient }): Promise<CaseText[]> =>
+      readParts(cases, (part) => client.fetchQuery(textsQuery(id, part * CASES_PER_READ, CASES_PER_READ))),
   });
 }
 
@@ -179,16 +221,17 @@ export function useAllCaseNames(id: string, cases: number, isWanted: boolean) {
 export function useExcerpts(
   id: string,
   groups: readonly (readonly number[])[],
+  characters: number,
   isFinal: boolean,
 ): ReadonlyMap<number, Excerpt> {
   return useQueries({
     queries: groups.map((group) => ({
-      queryKey: ["run", id, "excerpts", group],
+      queryKey: ["run", id, "excerpts", characters, group],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
         read(
           api.GET("/v1/runs/{run_id}/probe-excerpts", {
             signal,
-            params: { path: { run_id: id }, query: { indexes: [...group] } },
+            params: { path: { run_id: id }, query: { indexes: [...group], characters } },
           }),
         ),
       staleTime: isFinal ? Number.POSITIVE_INFINITY : 10_000,

@@ -61,6 +61,7 @@ export type Provider = Schemas["Provider"];
 export type ProviderQueue = Schemas["ProviderQueue"];
 export type DeadLetter = Schemas["DeadLetter"];
 export type CaseName = Schemas["CaseName"];
+export type CaseText = Schemas["CaseText"];
 export type Excerpt = Schemas["ProbeExcerpt"];
 export type Label = Schemas["Label"];
 export type LabelSet = Schemas["LabelSet"];

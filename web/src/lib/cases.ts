@@ -1,30 +1,34 @@
-import type { Schemas } from "../api/types";
+import type { CaseName, CaseText } from "../api/types";
+import { parseWhere } from "./search";
 
-export function matchingCases(names: readonly Schemas["CaseName"][] | undefined, q: string | undefined) {
-  if (q === undefined || names === undefined) return q === undefined ? null : new Set<number>();
-  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = (each: Schemas["CaseName"]) =>
-    `${each.scenarioName ?? ""} ${each.scenarioId} ${each.personaName ?? ""}`.toLowerCase();
-  return new Set(
-    names.filter((each) => words.every((word) => text(each).includes(word))).map((each) => each.index),
-  );
+/**
+ * Returns the cases with all words in their name, input, expectation or variables, and with the value of a variable.
+ * Without either filter it is null; until names and texts are loaded, no case is among them.
+ */
+export function matchingCases(
+  names: readonly CaseName[] | undefined,
+  texts: readonly CaseText[] | undefined,
+  { q, where }: { q: string | undefined; where: string | undefined },
+): ReadonlySet<number> | null {
+  if (q === undefined && where === undefined) return null;
+  if (texts === undefined || (q !== undefined && names === undefined)) return new Set();
+  const words = (q ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+  const [name, value] = parseWhere(where) ?? [];
+  const ofCase = new Map(names?.map((each) => [each.index, each]));
+  const matches = (text: CaseText) =>
+    (name === undefined || (Object.hasOwn(text.values, name) && text.values[name] === value)) &&
+    containsAll(words, ofCase.get(text.index), text);
+  return new Set(texts.filter(matches).map((each) => each.index));
 }
 
-type Names = readonly Pick<Schemas["CaseName"], "index" | "dimensions">[];
-
-export function dimensionsOf(names: Names): string[] {
-  return [...new Set(names.flatMap((each) => Object.keys(each.dimensions)))].sort();
+function containsAll(words: readonly string[], name: CaseName | undefined, text: CaseText): boolean {
+  if (words.length === 0) return true;
+  const names = [name?.scenarioName, name?.scenarioId, name?.personaName];
+  const all = [...names, text.input, text.expected, ...Object.values(text.values)].join(" ").toLowerCase();
+  return words.every((word) => all.includes(word));
 }
 
-/** Returns the level of each case in a dimension; null until the names are loaded, and without a dimension. */
-export function levelsOf(
-  names: Names | undefined,
-  dimension: string | undefined,
-): Map<number, number> | null {
-  if (names === undefined || dimension === undefined) return null;
-  const levels = names.flatMap(({ index, dimensions }) => {
-    const level = Object.hasOwn(dimensions, dimension) ? dimensions[dimension] : undefined;
-    return level === undefined ? [] : [[index, level] as const];
-  });
-  return new Map(levels);
+/** Returns the names of variables, and of dimensions, that these cases have, in the order of their first use. */
+export function valueNames(texts: Iterable<CaseText>): string[] {
+  return [...new Set([...texts].flatMap((each) => Object.keys(each.values)))];
 }

@@ -27,6 +27,7 @@ function block(firstIndex: number, tagNames: string[], error: string): ProbeColu
     decision: [null, "4"],
     tags: [[], [0, 1]],
     failedChecks: [[], [0]],
+    passedChecks: [],
     turns: [null, 1],
     inputTokens: [null, 1],
     outputTokens: [null, 1],

@@ -29,6 +29,7 @@ export interface ProbeTable extends Shape {
   /** They are positions in `labels`, or NONE; probes with the same tags share one list. */
   readonly tags: (readonly number[])[];
   readonly failedChecks: (readonly number[])[];
+  readonly passedChecks: (readonly number[])[];
   /** It is a position in `labels`, or -1 without an error. */
   readonly error: Int16Array;
   readonly labels: Labels;
@@ -61,6 +62,7 @@ export function emptyTable({ total, columns, repeats }: Shape): ProbeTable {
     turns: unknown(),
     tags: Array.from({ length: total }, () => NONE),
     failedChecks: Array.from({ length: total }, () => NONE),
+    passedChecks: Array.from({ length: total }, () => NONE),
     error: new Int16Array(total).fill(-1),
     labels: { tag: [], check: [], error: [] },
     firstIndex: new Int32Array(cases * columns).fill(-1),
@@ -85,6 +87,7 @@ export function addBlock(table: ProbeTable, block: ProbeColumns): void {
     table.turns[index] = block.turns[offset] ?? Number.NaN;
     table.tags[index] = tags(block.tags[offset] ?? NONE);
     table.failedChecks[index] = checks(block.failedChecks[offset] ?? NONE);
+    table.passedChecks[index] = checks(block.passedChecks[offset] ?? NONE);
     const error = block.errorCode[offset] ?? null;
     table.error[index] = error === null ? -1 : positionOf(table.labels.error, error);
     const cell = (block.case[offset] ?? 0) * table.columns + (block.column[offset] ?? 0);

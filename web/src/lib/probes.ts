@@ -7,10 +7,9 @@ export const OUTCOMES = ["passed", "failed", "unjudged", "errored"] as const;
 export type OutcomeFilter = (typeof OUTCOMES)[number];
 export const DECISIONS = ["1", "2", "3", "4", "5", "other", "none"] as const;
 export type DecisionFilter = (typeof DECISIONS)[number];
-/** The list can show these in this order. The scenario of a probe is always shown. */
-export const SHOWN = ["target", "result", "decision", ...METRICS, "tags", "checks", "error"] as const;
+/** The table can show these besides the input and the answers. */
+export const SHOWN = ["expected", "checks", "reason", "figures"] as const;
 export type Shown = (typeof SHOWN)[number];
-export const SHOWN_BY_DEFAULT: readonly Shown[] = SHOWN.slice(0, -3);
 export const PROBE_ORDERS = METRICS.flatMap((each) => [each, `-${each}`] as const);
 export type ProbeOrder = Metric | `-${Metric}`;
 
@@ -22,8 +21,8 @@ const CODES: Record<OutcomeFilter, number> = {
 };
 
 export interface ProbeChoice {
-  /** It is a position among the columns of the run's results. */
-  readonly column?: number | undefined;
+  /** They are positions among the columns of the run's results; all if omitted. */
+  readonly columns?: ReadonlySet<number> | undefined;
   readonly outcome?: OutcomeFilter | undefined;
   readonly ranges: Readonly<Partial<Record<Metric, Range>>>;
   readonly decision?: DecisionFilter | undefined;
@@ -50,7 +49,7 @@ export function valuesOf(table: ProbeTable, metric: Metric): Float32Array {
 
 /** Returns the probes that have an outcome and match. A probe without a figure is in no range of it. */
 export function chooseProbes(table: ProbeTable, choice: ProbeChoice): Int32Array {
-  const { column, outcome, ranges, matching, said } = choice;
+  const { columns, outcome, ranges, matching, said } = choice;
   const hasLabels = labelTest(table, choice);
   const code = outcome === undefined ? Outcome.NONE : CODES[outcome];
   const chosen = new Int32Array(table.total);
@@ -59,7 +58,7 @@ export function chooseProbes(table: ProbeTable, choice: ProbeChoice): Int32Array
     const found = table.outcome[index];
     if (found === Outcome.NONE || (code !== Outcome.NONE && found !== code)) continue;
     const cell = table.cell[index] ?? -1;
-    if (column !== undefined && cell % table.columns !== column) continue;
+    if (columns && !columns.has(cell % table.columns)) continue;
     if (matching && !matching.has(Math.floor(cell / table.columns))) continue;
     if (said && !said.has(index)) continue;
     if (!hasLabels(index)) continue;
@@ -130,21 +129,6 @@ export function orderProbes(
   ordered.set(known);
   ordered.set(unknown, known.length);
   return ordered;
-}
-
-/** Returns the list position of the next or previous (failed) probe; -1 if there is none. */
-export function neighborAt(
-  table: ProbeTable,
-  listed: Int32Array,
-  from: number,
-  direction: 1 | -1,
-  onlyFailures: boolean,
-): number {
-  const start = from >= 0 ? from + direction : direction === 1 ? 0 : listed.length - 1;
-  for (let position = start; position >= 0 && position < listed.length; position += direction) {
-    if (!onlyFailures || table.outcome[listed[position] ?? -1] === Outcome.FAILED) return position;
-  }
-  return -1;
 }
 
 /** Returns the same case and repeat with the next or previous target; -1 if none has an outcome. */

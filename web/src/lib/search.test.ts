@@ -1,9 +1,9 @@
 import { defaultParseSearch, defaultStringifySearch } from "@tanstack/react-router";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MODES, ORDERS } from "./matrix";
 import { PAIR_MEASURES } from "./pair_measures";
 import { DECISIONS, METRICS, OUTCOMES, PROBE_ORDERS, SHOWN } from "./probes";
+import { MODES, ROW_ORDERS } from "./result_rows";
 import {
   CHANGES,
   chatSearch,
@@ -12,15 +12,12 @@ import {
   definitionsSearch,
   experimentSearch,
   loginSearch,
-  matrixSearch,
   newSearch,
-  probesSearch,
-  RESULTS,
   reportSearch,
+  resultsSearch,
   runsSearch,
   STATUSES,
   safePath,
-  transcriptsSearch,
   versionSearch,
 } from "./search";
 
@@ -40,17 +37,6 @@ const routes = [
       sort: option(fc.constant("createdAt")),
     }),
   ],
-  [
-    transcriptsSearch,
-    fc.record({
-      model: option(word),
-      result: option(fc.constantFrom(...RESULTS)),
-      decision: option(word),
-      tag: option(word),
-      find: option(word),
-      t: option(fc.nat(9_999_999)),
-    }),
-  ],
   [versionSearch, fc.record({ v: option(version) })],
   [experimentSearch, fc.record({ target: option(word), measure: option(fc.constantFrom(...PAIR_MEASURES)) })],
   [chatSearch, fc.record({ branch: option(word) })],
@@ -58,21 +44,16 @@ const routes = [
   [definitionSearch, fc.record({ v: option(version), against: option(version) })],
   [reportSearch, fc.record({ version: option(word) })],
   [
-    matrixSearch,
+    resultsSearch,
     fc.record({
+      target: option(word),
       mode: option(fc.constantFrom(...MODES)),
-      order: option(fc.constantFrom(...ORDERS)),
-      dim: option(word),
-      q: option(word),
-      compact: option(fc.constant(true)),
-      row: option(fc.nat(9_999_999)),
-      column: option(fc.nat(9_999)),
-      repeat: option(fc.nat(9_999)),
-    }),
-  ],
-  [
-    probesSearch,
-    fc.record({
+      where: option(fc.constantFrom("tone=short", "a=b=c", "x=")),
+      since: option(word),
+      vars: option(fc.constantFrom("tone", "tone,tier")),
+      lines: option(fc.constantFrom("6", "all")),
+      beside: option(fc.constant(true)),
+      find: option(word),
       column: option(fc.nat(9_999)),
       outcome: option(fc.constantFrom(...OUTCOMES)),
       decision: option(fc.constantFrom(...DECISIONS)),
@@ -83,7 +64,7 @@ const routes = [
       cols: option(fc.subarray([...SHOWN]).map((each) => each.join(".") || "none")),
       q: option(word),
       by: option(fc.constantFrom(...METRICS)),
-      order: option(fc.constantFrom(...PROBE_ORDERS)),
+      order: option(fc.constantFrom(...PROBE_ORDERS, ...ROW_ORDERS)),
       t: option(fc.nat(9_999_999)),
       score: option(fc.constantFrom("0.2~0.7", "~0.5", "1e-7~", "0~1e+21")),
       cost: option(fc.constantFrom("~0.00002", "3~")),
@@ -116,22 +97,16 @@ test.each(routes.map(([parse, states]) => [parse.name, parse, states] as const))
   },
 );
 
-test.each([
-  runsSearch,
-  compareSearch,
-  experimentSearch,
-  transcriptsSearch,
-  matrixSearch,
-  probesSearch,
-  newSearch,
-  loginSearch,
-])("anything else falls back to the defaults", (parse) => {
-  fc.assert(
-    fc.property(fc.dictionary(word, fc.constantFrom(null, true, [], {}, -1, 1.5)), (raw) => {
-      expect(parse(raw)).toEqual({});
-    }),
-  );
-});
+test.each([runsSearch, compareSearch, experimentSearch, resultsSearch, newSearch, loginSearch])(
+  "anything else falls back to the defaults",
+  (parse) => {
+    fc.assert(
+      fc.property(fc.dictionary(word, fc.constantFrom(null, true, [], {}, -1, 1.5)), (raw) => {
+        expect(parse(raw)).toEqual({});
+      }),
+    );
+  },
+);
 
 test.each([
   "//evil.example",

@@ -1,6 +1,5 @@
 /** Parses search parameters of the routes: unknown values fall back to the default, and defaults are left out. */
 
-import { MODES, type Mode, ORDERS, type Order } from "./matrix";
 import { PAIR_MEASURES, type PairMeasure } from "./pair_measures";
 import { LABEL_KINDS, type LabelKind } from "./probe_table";
 import {
@@ -13,10 +12,10 @@ import {
   PROBE_ORDERS,
   type ProbeOrder,
   SHOWN,
-  SHOWN_BY_DEFAULT,
   type Shown,
 } from "./probes";
 import { parseRange, rangeText } from "./ranges";
+import { MODES, type Mode, ROW_ORDERS, type RowOrder } from "./result_rows";
 
 export const STATUSES = [
   "PENDING",
@@ -28,8 +27,6 @@ export const STATUSES = [
   "CANCELLED",
 ] as const;
 export type RunStatus = (typeof STATUSES)[number];
-export const RESULTS = ["passed", "failed"] as const;
-export type ResultFilter = (typeof RESULTS)[number];
 
 type Raw = Record<string, unknown>;
 const MAX_LENGTH = 200;
@@ -76,27 +73,6 @@ export function runsSearch(raw: Raw): RunsSearch {
   });
 }
 
-export interface TranscriptsSearch {
-  model?: string | undefined;
-  result?: ResultFilter | undefined;
-  decision?: string | undefined;
-  tag?: string | undefined;
-  /** It is the index of the open probe, never its position in the list. */
-  t?: number | undefined;
-  /** These words are searched for in it when it is opened, such as a quotation of a report. */
-  find?: string | undefined;
-}
-export function transcriptsSearch(raw: Raw): TranscriptsSearch {
-  return present({
-    model: text(raw, "model"),
-    result: choice(raw, "result", RESULTS),
-    decision: text(raw, "decision"),
-    tag: text(raw, "tag"),
-    t: number(raw, "t", 0, 9_999_999),
-    find: text(raw, "find"),
-  });
-}
-
 export interface DefinitionsSearch {
   name?: string | undefined;
   folder?: string | undefined;
@@ -130,83 +106,100 @@ export function reportSearch(raw: Raw): ReportSearch {
   return present({ version: text(raw, "version") });
 }
 
-export interface MatrixSearch {
-  mode?: Mode | undefined;
-  order?: Order | undefined;
-  dim?: string | undefined;
-  q?: string | undefined;
-  compact?: true | undefined;
-  row?: number | undefined;
-  column?: number | undefined;
-  repeat?: number | undefined;
-}
-
-export function matrixSearch(raw: Raw): MatrixSearch {
-  return present({
-    mode: choice(raw, "mode", MODES),
-    order: choice(raw, "order", ORDERS),
-    dim: text(raw, "dim"),
-    q: text(raw, "q"),
-    compact: raw["compact"] === true || raw["compact"] === "true" ? true : undefined,
-    row: number(raw, "row", 0, 9_999_999),
-    column: number(raw, "column", 0, 9_999),
-    repeat: number(raw, "repeat", 0, 9_999),
-  });
-}
-
 /** It maps figures to the range of listed values. */
 export type RangeSearch = { [metric in Metric]?: string | undefined };
 
 export type LabelSearch = { [kind in LabelKind]?: string | undefined };
 
-export interface ProbesSearch extends RangeSearch, LabelSearch {
+/** The table shows so many lines of each answer, or all of them. */
+export const LINES = ["2", "6", "all"] as const;
+export type Lines = (typeof LINES)[number];
+const MAX_VALUES = 10;
+
+export interface ResultsSearch extends RangeSearch, LabelSearch {
   column?: number | undefined;
+  /** It is the id of a target, whose columns are those of all prompts. */
+  target?: string | undefined;
   outcome?: OutcomeFilter | undefined;
+  mode?: Mode | undefined;
   decision?: DecisionFilter | undefined;
+  /** These words are in the input, the name, what is expected or a variable. */
   q?: string | undefined;
   said?: string | undefined;
+  /** Cases have a variable with this value: `tone=short`. */
+  where?: string | undefined;
+  /** Only cases whose results differ from those of this run are shown. */
+  since?: string | undefined;
   cols?: string | undefined;
+  /** These variables are columns, separated by commas. */
+  vars?: string | undefined;
+  lines?: Exclude<Lines, "2"> | undefined;
   /** The distribution of this figure is drawn, or of the first that the run has if omitted. */
   by?: Metric | undefined;
-  order?: ProbeOrder | undefined;
+  order?: ProbeOrder | RowOrder | undefined;
   /** It is the index of the open probe, never its position in the list. */
   t?: number | undefined;
+  /** The conversations of all targets are open beside each other. */
+  beside?: true | undefined;
+  /** These words are searched for in the open conversation, such as a quotation of a report. */
+  find?: string | undefined;
 }
-export function probesSearch(raw: Raw): ProbesSearch {
+export function resultsSearch(raw: Raw): ResultsSearch {
   const ranges = METRICS.map((metric) => {
     const range = parseRange(raw[metric]);
     return [metric, range && rangeText(range)] as const;
   });
+  const asText = (name: string) => ({
+    [name]: typeof raw[name] === "number" ? String(raw[name]) : raw[name],
+  });
   return present({
     column: number(raw, "column", 0, 9_999),
+    target: text(raw, "target"),
     outcome: choice(raw, "outcome", OUTCOMES),
-    decision: choice(
-      { decision: typeof raw["decision"] === "number" ? String(raw["decision"]) : raw["decision"] },
-      "decision",
-      DECISIONS,
-    ),
+    mode: choice(raw, "mode", MODES),
+    decision: choice(asText("decision"), "decision", DECISIONS),
     q: text(raw, "q"),
     said: text(raw, "said"),
+    where: parseWhere(text(raw, "where")) && text(raw, "where"),
+    since: text(raw, "since"),
     cols: columnsText(parseColumns(text(raw, "cols"))),
+    vars: valuesText(parseValues(text(raw, "vars"))),
+    lines: choice(asText("lines"), "lines", ["6", "all"] as const),
     by: choice(raw, "by", METRICS),
-    order: choice(raw, "order", PROBE_ORDERS),
+    order: choice(raw, "order", [...PROBE_ORDERS, ...ROW_ORDERS]),
     t: number(raw, "t", 0, 9_999_999),
+    beside: raw["beside"] === true || raw["beside"] === "true" ? true : undefined,
+    find: text(raw, "find"),
     ...(Object.fromEntries(ranges) as RangeSearch),
     ...(Object.fromEntries(LABEL_KINDS.map((kind) => [kind, text(raw, kind)])) as LabelSearch),
   });
 }
 
-/** Returns the columns in the order of the list, whatever the order in the address. */
+/** Splits `tone=short`; undefined if it is not of this form. */
+export function parseWhere(where: string | undefined): readonly [string, string] | undefined {
+  const at = where?.indexOf("=") ?? -1;
+  return where === undefined || at < 1 ? undefined : [where.slice(0, at), where.slice(at + 1)];
+}
+
+/** Returns the columns in the order of the table, whatever the order in the address. */
 export function parseColumns(columns: string | undefined): readonly Shown[] {
-  if (columns === undefined) return SHOWN_BY_DEFAULT;
+  if (columns === undefined) return SHOWN;
   const named = columns.split(".");
   return SHOWN.filter((each) => named.includes(each));
 }
 
-/** Returns nothing for the default, and "none" for the scenario alone. */
+/** Returns nothing for all, and "none" for the answers alone. */
 export function columnsText(columns: readonly Shown[]): string | undefined {
   const named = SHOWN.filter((each) => columns.includes(each)).join(".") || "none";
-  return named === SHOWN_BY_DEFAULT.join(".") ? undefined : named;
+  return named === SHOWN.join(".") ? undefined : named;
+}
+
+export function parseValues(names: string | undefined): readonly string[] {
+  return [...new Set((names ?? "").split(",").filter(Boolean))].slice(0, MAX_VALUES);
+}
+
+export function valuesText(names: readonly string[]): string | undefined {
+  return names.join(",") || undefined;
 }
 
 export const CHANGES = ["increased", "decreased", "unchanged"] as const;

@@ -20,10 +20,11 @@ interface ConversationProps {
   against?: string | undefined;
   /** The heading names the target instead of the scenario. */
   isSideBySide?: boolean;
+  find?: string | undefined;
 }
 
 /** Shows the conversation of the probe of an index, or says why there is none. */
-export function Conversation({ run, table, index, against, isSideBySide = false }: ConversationProps) {
+export function Conversation({ run, table, index, against, isSideBySide = false, find }: ConversationProps) {
   if (index !== undefined && table.outcome[index] === Outcome.ERRORED)
     return <ErroredConversation id={`${run.id}-${index}`} isSideBySide={isSideBySide} />;
   if (index === undefined || !hasTranscript(table, index))
@@ -32,7 +33,7 @@ export function Conversation({ run, table, index, against, isSideBySide = false 
         <p>The conversation has no outcome yet.</p>
       </Empty>
     );
-  return <Held runId={run.id} index={index} against={against} isSideBySide={isSideBySide} />;
+  return <Held runId={run.id} index={index} against={against} isSideBySide={isSideBySide} find={find} />;
 }
 
 interface HeldProps {
@@ -44,7 +45,7 @@ interface HeldProps {
 }
 
 /** Shows the conversation of an index; if it has no transcript, its error. */
-export function Held({ runId, index, against, isSideBySide = false, find }: HeldProps) {
+function Held({ runId, index, against, isSideBySide = false, find }: HeldProps) {
   const query = useQuery(transcriptQuery(runId, index));
   if (query.data)
     return (

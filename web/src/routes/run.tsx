@@ -53,15 +53,6 @@ function WholeRun({ id }: { id: string }) {
         <Link to="/runs/$id" params={{ id }} activeOptions={{ exact: true, includeSearch: false }}>
           Results
         </Link>
-        <Link to="/runs/$id/probes" params={{ id }} activeOptions={{ includeSearch: false }}>
-          Probes
-        </Link>
-        <Link to="/runs/$id/transcripts" params={{ id }} activeOptions={{ includeSearch: false }}>
-          Transcripts
-        </Link>
-        <Link to="/runs/$id/matrix" params={{ id }} activeOptions={{ includeSearch: false }}>
-          Matrix
-        </Link>
         <Link to="/runs/$id/analysis" params={{ id }}>
           Analysis
         </Link>

@@ -13,7 +13,7 @@ MAX_CHARACTERS = 280
 """An input or expectation has at most this many characters, to fit into a cell of a table."""
 MAX_VALUE_CHARACTERS = 120
 MAX_VALUES = 20
-"""A case has at most this many variables and metadata fields."""
+"""A case has at most this many variables, dimensions and metadata fields."""
 
 _REFERENCES = (
     *("equals", "choice", "match", "exact-match", "number-equals", "fuzzy-match", "json-match", "levenshtein"),
@@ -29,7 +29,7 @@ class CaseTexts:
     expected: str | None = None
     """The reference answer, the criterion of success, or the checks of this scenario."""
     values: Mapping[str, str] = field(default_factory=dict)
-    """The variables, then the metadata, as texts."""
+    """The variables, the scores of dimensions and the metadata, as texts."""
 
     @classmethod
     def of_json(cls, scenario: Mapping[str, Any]) -> "CaseTexts":
@@ -37,6 +37,7 @@ class CaseTexts:
         variables = metadata.get("vars")
         named = chain(
             variables.items() if isinstance(variables, Mapping) else (),
+            (scenario.get("dimensions") or {}).items(),
             ((name, value) for name, value in metadata.items() if name != "vars"),
         )
         values = {name: beginning(_text(value), MAX_VALUE_CHARACTERS) for name, value in islice(named, MAX_VALUES)}

@@ -71,6 +71,7 @@ def get_session(call: Call) -> SessionResponse:
         workspace=caller.workspace,
         role=caller.role,
         token_id=caller.token_id,
+        labeller=caller.owner_id,
         name=token.name if token else caller.user_name,
         expires_at=token.expires_at if token else None,
         version=VERSION,

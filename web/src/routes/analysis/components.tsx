@@ -84,7 +84,7 @@ export function ComponentsSection({ figures }: { figures: DeepFigures }) {
 }
 
 function transcriptsOf(run: string, model: string): LinkProps {
-  return { to: "/runs/$id/transcripts", params: { id: run }, search: { model } };
+  return { to: "/runs/$id", params: { id: run }, search: { target: model } };
 }
 
 function axisOf(number: number, component: Component): string {

@@ -7,7 +7,7 @@ const route = getRouteApi("/runs/$id");
 export function ScenarioLink({ id, name }: { id: string; name: string }) {
   const { id: run } = route.useParams();
   return (
-    <Link to="/runs/$id/matrix" params={{ id: run }} search={{ q: id }}>
+    <Link to="/runs/$id" params={{ id: run }} search={{ q: id }}>
       {visible(name)}
     </Link>
   );

@@ -113,7 +113,7 @@ interface CellsProps {
 /** Shows the scenario's row in the matrix of a run. */
 function Cells({ run, scenario, name, children }: CellsProps) {
   return (
-    <Link to="/runs/$id/matrix" params={{ id: run }} search={{ q: scenario }}>
+    <Link to="/runs/$id" params={{ id: run }} search={{ q: scenario }}>
       {children}
       <span className="hidden-text">: {visible(name)}</span>
     </Link>

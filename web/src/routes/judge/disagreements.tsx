@@ -73,7 +73,7 @@ function DisagreementOf({ run, each, judged, labels }: OfProps) {
   return (
     <article className={styles.sides} aria-label={visible(name)}>
       <p>
-        <Link to="/runs/$id/transcripts" params={{ id: run.id }} search={{ t: index }}>
+        <Link to="/runs/$id" params={{ id: run.id }} search={{ t: index }}>
           {visible(name)}
         </Link>{" "}
         <small>{transcript && visible(columnName(transcript))}</small>

@@ -107,7 +107,7 @@ function Form({ models }: { models: readonly Schemas["Model"][] }) {
           budget={null}
           estimate={estimate.isStale ? undefined : estimate.data}
           send={send}
-          show={(id) => navigate({ to: "/runs/$id/matrix", params: { id }, search: { row: 0 } })}
+          show={(id) => navigate({ to: "/runs/$id", params: { id }, search: { t: 0, beside: true } })}
         />
       </aside>
     </div>

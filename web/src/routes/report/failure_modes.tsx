@@ -48,7 +48,7 @@ export function FailureModes({ id, content, excerpts }: Props) {
             {modes.map((mode) => (
               <tr key={mode.tag}>
                 <th scope="row" className={page.name}>
-                  <Link to="/runs/$id/transcripts" params={{ id }} search={{ tag: mode.tag }}>
+                  <Link to="/runs/$id" params={{ id }} search={{ tag: mode.tag }}>
                     {visible(mode.tag)}
                   </Link>
                 </th>
@@ -89,12 +89,7 @@ export function ConversationLink({ id, conversationId, isShort = false, quote }:
   const index = probeIndex(conversationId);
   if (index === undefined) return <span>{visible(conversationId)}</span>;
   return (
-    <Link
-      to="/runs/$id/transcripts"
-      params={{ id }}
-      search={{ t: index, find: quote }}
-      className={styles.conversation}
-    >
+    <Link to="/runs/$id" params={{ id }} search={{ t: index, find: quote }} className={styles.conversation}>
       <span className={isShort ? "hidden-text" : ""}>conversation </span>
       {index}
     </Link>

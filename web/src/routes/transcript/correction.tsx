@@ -6,6 +6,7 @@ import { useCanWrite } from "../../api/role";
 import type { Correction as Corrected, Transcript } from "../../api/types";
 import { parseScore, SCORE_ERROR } from "../../lib/scores";
 import { Dialog, DialogActions } from "../../ui/dialog";
+import { useKeys } from "../../ui/keys";
 import { Failure, Loading } from "../../ui/states";
 import styles from "./transcript.module.css";
 
@@ -13,10 +14,13 @@ import styles from "./transcript.module.css";
 export function Correction({ transcript }: { transcript: Transcript }) {
   const canWrite = useCanWrite();
   const [isOpen, open] = useState(false);
+  useKeys("Result", {
+    e: { does: "correct the result", act: () => open(true), isUsable: () => canWrite && !isOpen },
+  });
   if (!canWrite) return null;
   return (
     <p className={styles.correct} data-screen-only>
-      <button type="button" onClick={() => open(true)}>
+      <button type="button" aria-keyshortcuts="e" onClick={() => open(true)}>
         {transcript.corrected ? "Change the correction…" : "Correct the result…"}
       </button>
       {isOpen && <CorrectionDialog transcript={transcript} close={() => open(false)} />}
@@ -121,7 +125,7 @@ function CorrectionForm({ transcript, present, etag, close }: FormProps) {
         />
       </label>
       <p className={styles.note}>
-        It counts in results, matrix and comparisons instead of what the judges found, which is kept.
+        It counts in results and comparisons instead of what the judges found, which is kept.
       </p>
       {save.isError && <Failure error={save.error} what="The result was not corrected" />}
       <DialogActions>

@@ -1,14 +1,14 @@
 /** Stores the reader's choice how messages are shown on every screen. */
 import { useSyncExternalStore } from "react";
 
-export const FORMATS = ["text", "markdown", "raw", "json"] as const;
+export const FORMATS = ["markdown", "text", "raw", "json"] as const;
 export type Format = (typeof FORMATS)[number];
 
 const SETTING = "cupel.message-format";
 const listeners = new Set<() => void>();
 
 function read(): Format {
-  return FORMATS.find((each) => each === localStorage.getItem(SETTING)) ?? "text";
+  return FORMATS.find((each) => each === localStorage.getItem(SETTING)) ?? "markdown";
 }
 
 export function setFormat(format: Format): void {

@@ -1,13 +1,25 @@
-import { type ReactNode, useMemo, useState } from "react";
+import { createContext, type ReactNode, useContext, useMemo, useState } from "react";
 import { hostOf } from "../../lib/addresses";
 import { visible } from "../../lib/format";
 import { type Block, type Inline, type Item, parseMarkdown } from "../../lib/markdown";
 import styles from "./markdown.module.css";
 
+/** It is true where nothing may take the focus, such as in the cells of a table. */
+const Inert = createContext(false);
+
+interface MarkdownProps {
+  text: string;
+  isInert?: boolean;
+}
+
 /** Shows Markdown as elements: nothing in it is loaded, and a link is opened only after its host was shown. */
-export default function Markdown({ text }: { text: string }) {
+export default function Markdown({ text, isInert = false }: MarkdownProps) {
   const blocks = useMemo(() => parseMarkdown(text), [text]);
-  return <div className={styles.markdown}>{blocks.map(drawBlock)}</div>;
+  return (
+    <Inert value={isInert}>
+      <div className={styles.markdown}>{blocks.map(drawBlock)}</div>
+    </Inert>
+  );
 }
 
 function drawBlock(block: Block, key: number): ReactNode {
@@ -22,12 +34,7 @@ function drawBlock(block: Block, key: number): ReactNode {
         </p>
       );
     case "code":
-      return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-        <pre key={key} tabIndex={0}>
-          <code>{visible(block.text)}</code>
-        </pre>
-      );
+      return <Code key={key} text={block.text} />;
     case "quote":
       return <blockquote key={key}>{block.children.map(drawBlock)}</blockquote>;
     case "list":
@@ -59,8 +66,18 @@ function drawItem(item: Item, key: number): ReactNode {
   );
 }
 
+function Code({ text }: { text: string }) {
+  const isInert = useContext(Inert);
+  return (
+    <pre tabIndex={isInert ? undefined : 0}>
+      <code>{visible(text)}</code>
+    </pre>
+  );
+}
+
 function Table({ block }: { block: Extract<Block, { kind: "table" }> }) {
   const [head = [], ...rows] = block.rows;
+  const isInert = useContext(Inert);
   const draw = (cells: readonly (readonly Inline[])[], isHead: boolean) =>
     cells.map((cell, column) => {
       const props = { key: column, "data-align": block.align[column] ?? undefined };
@@ -76,8 +93,7 @@ function Table({ block }: { block: Extract<Block, { kind: "table" }> }) {
       );
     });
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <div className={styles.table} tabIndex={0}>
+    <div className={styles.table} tabIndex={isInert ? undefined : 0}>
       <table>
         <thead>
           <tr>{draw(head, true)}</tr>
@@ -116,7 +132,9 @@ function drawInline(inline: Inline, key: number): ReactNode {
 function InertLink({ address, words }: { address: string; words: readonly Inline[] }) {
   const [isOpen, open] = useState(false);
   const host = hostOf(address);
+  const isInert = useContext(Inert);
   const text = words.map(drawInline);
+  if (isInert) return text;
   if (host === null)
     return (
       <span>

@@ -85,7 +85,8 @@ interface SaidProps {
 }
 
 function Said({ text, format, words, against }: SaidProps) {
-  if (format === "markdown") {
+  // Words are marked in plain text only.
+  if (format === "markdown" && words === "" && against === undefined) {
     return (
       <Suspense fallback={<p className={styles.text}>{visible(text)}</p>}>
         <Markdown text={text} />

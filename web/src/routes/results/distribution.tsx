@@ -4,12 +4,12 @@ import { counted, formatCount, visible } from "../../lib/format";
 import { type Bins, binsOfRange, distributions, makeBins, rangeOfBins } from "../../lib/histogram";
 import { boundText, METRIC_NAMES, metricText } from "../../lib/metrics";
 import type { ProbeTable } from "../../lib/probe_table";
-import { chooseProbes, type Metric, type ProbeChoice, valuesOf } from "../../lib/probes";
+import { chooseProbes, METRICS, type Metric, type ProbeChoice, valuesOf } from "../../lib/probes";
 import { type Range, rangeWords } from "../../lib/ranges";
 import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
 import { useWidth } from "../../ui/width";
-import styles from "./probes.module.css";
+import styles from "./answers.module.css";
 
 interface Props {
   table: ProbeTable;
@@ -19,6 +19,7 @@ interface Props {
   names: readonly string[];
   fileName: string;
   change: (range: Range | undefined) => void;
+  choose: (metric: Metric) => void;
 }
 
 const MOST_ROWS = 8;
@@ -32,8 +33,21 @@ export function DistributionSection(props: Props) {
   const { table, version, metric } = props;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the table has changed
   const bins = useMemo(() => makeBins(valuesOf(table, metric), metric), [table, version, metric]);
-  if (bins === null) return <p className={page.note}>{MISSING[metric]}</p>;
-  return <Drawn {...props} bins={bins} />;
+  return (
+    <>
+      <label className={styles.of}>
+        Distribution of{" "}
+        <select value={metric} onChange={(event) => props.choose(event.target.value as Metric)}>
+          {METRICS.map((each) => (
+            <option key={each} value={each}>
+              {METRIC_NAMES[each].toLowerCase()}
+            </option>
+          ))}
+        </select>
+      </label>
+      {bins === null ? <p className={page.note}>{MISSING[metric]}</p> : <Drawn {...props} bins={bins} />}
+    </>
+  );
 }
 
 const MISSING: Record<Metric, string> = {
@@ -47,7 +61,7 @@ const MISSING: Record<Metric, string> = {
 function Drawn({ table, version, metric, choice, names, fileName, change, bins }: Props & { bins: Bins }) {
   const frame = useRef<HTMLDivElement>(null);
   const width = Math.min(MAX_WIDTH, useWidth(frame));
-  const { column, ranges } = choice;
+  const { columns: shown, ranges } = choice;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the table has changed
   const found = useMemo(() => {
     const others = chooseProbes(table, { ...choice, ranges: { ...choice.ranges, [metric]: undefined } });
@@ -57,7 +71,7 @@ function Drawn({ table, version, metric, choice, names, fileName, change, bins }
   const range = ranges[metric];
   const selected = range ? binsOfRange(bins, range) : null;
   const select = (first: number, last: number) => change(rangeOfBins(bins, first, last));
-  const columns = column !== undefined ? [column] : names.map((_, position) => position);
+  const columns = shown ? [...shown] : names.map((_, position) => position);
   const rows = columns.slice(0, MOST_ROWS).flatMap((position) => {
     const each = found[position];
     if (each === undefined) return [];

@@ -1,7 +1,19 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { chooseRows, MODES, type Mode, rowFigures, sideBySide } from "./matrix";
 import { addBlock, emptyTable, Outcome, type ProbeColumns, readCell } from "./probe_table";
+import { chooseProbes } from "./probes";
+import {
+  checkRows,
+  MODES,
+  type Mode,
+  neighborOf,
+  probeOfCell,
+  type RowOrder,
+  rowFigures,
+  rowsOf,
+  sideBySide,
+  tagCounts,
+} from "./result_rows";
 
 interface Probe {
   completed: boolean | null;
@@ -33,7 +45,8 @@ function block(probes: readonly Probe[]): ProbeColumns {
     decision: probes.map((each) => each.decision),
     score: unknown,
     tags: probes.map(() => []),
-    failedChecks: probes.map(() => []),
+    failedChecks: probes.map((each) => (each.success === false ? [0] : [])),
+    passedChecks: probes.map((each) => (each.success === true ? [0, 1] : each.success === false ? [1] : [])),
     turns: unknown,
     inputTokens: probes.map(() => 3),
     outputTokens: probes.map((_, index) => index),
@@ -41,7 +54,7 @@ function block(probes: readonly Probe[]): ProbeColumns {
     costUsd: unknown,
     errorCode: unknown,
     tagNames: [],
-    checkNames: [],
+    checkNames: ["policy", "length"],
   };
 }
 
@@ -57,8 +70,11 @@ function tableOf(probes: readonly Probe[]) {
 
 const all = (probe: Probe) => Array.from({ length: CASES * COLUMNS * REPEATS }, () => probe);
 const index = (row: number, column: number, repeat = 0) => (column * CASES + row) * REPEATS + repeat;
-const shown = (probes: readonly Probe[], mode: Mode | undefined) =>
-  chooseRows(tableOf(probes), { mode, order: undefined, matching: null });
+const everything = (table: ReturnType<typeof tableOf>) => chooseProbes(table, { ranges: {}, matching: null });
+const shown = (probes: readonly Probe[], mode?: Mode, order?: RowOrder) => {
+  const table = tableOf(probes);
+  return rowsOf(table, everything(table), mode, order);
+};
 
 test("a cell has the repeats of its case and column", () => {
   const probes = all(judged(true));
@@ -81,7 +97,7 @@ test("the mean decision leaves out what is no number", () => {
 test("an errored repeat is an error and no failure", () => {
   const probes = all(judged(true));
   probes[index(3, 2)] = errored;
-  expect([shown(probes, "errors"), shown(probes, "failures")]).toEqual([[3], []]);
+  expect(rowFigures(tableOf(probes), 3)).toMatchObject({ errored: true, failed: false });
 });
 
 test("targets differ where the majority of their repeats does", () => {
@@ -105,8 +121,7 @@ test("rows without a figure come last in any order", () => {
   for (let column = 0; column < COLUMNS; column++)
     for (let repeat = 0; repeat < REPEATS; repeat++) probes[index(0, column, repeat)] = errored;
   probes[index(3, 0, 0)] = judged(false);
-  const rows = chooseRows(tableOf(probes), { mode: undefined, order: "lowest", matching: null });
-  expect(rows).toEqual([3, 1, 2, 0]);
+  expect(shown(probes, undefined, "lowest")).toEqual([3, 1, 2, 0]);
 });
 
 test("every mode shows exactly the rows that a slow reading of the probes finds", () => {
@@ -130,27 +145,62 @@ test("every mode shows exactly the rows that a slow reading of the probes finds"
         expect(figures.judged).toBe(ofRow.filter((each) => each.success !== null).length);
       }
       for (const mode of MODES) {
-        const rows = chooseRows(table, { mode, order: "spread", matching: null });
-        expect(new Set(rows).size).toBe(rows.length);
+        const rows = rowsOf(table, everything(table), mode, "spread");
+        expect(rows.toSorted()).toEqual([...new Set(rows)].toSorted());
+        expect(rows.every((row) => rowFigures(table, row)[mode])).toBe(true);
       }
     }),
   );
 });
 
-test("rows are grouped by level, those without one last, each group in its order", () => {
-  const probes = Array.from({ length: CASES * COLUMNS * REPEATS }, (_, at) =>
-    judged(Math.floor(at / REPEATS) % CASES !== 0),
-  );
-  const levels = new Map([
-    [0, 5],
-    [1, 5],
-    [3, 1],
+test("a cell shows its first failed repeat that is listed", () => {
+  const probes = all(judged(true));
+  probes[index(2, 1, 1)] = judged(false);
+  const table = tableOf(probes);
+  expect(probeOfCell(table, 2, 1, () => true)).toBe(index(2, 1, 1));
+  expect(probeOfCell(table, 2, 1, (each) => each !== index(2, 1, 1))).toBe(index(2, 1));
+  expect(probeOfCell(table, 2, 1, () => false)).toBe(index(2, 1));
+});
+
+test("the next failure is searched row by row, from target to target", () => {
+  const probes = all(judged(true));
+  for (const at of [index(0, 2), index(1, 0, 1), index(3, 1)]) probes[at] = judged(false);
+  const table = tableOf(probes);
+  const rows = [3, 0, 1];
+  const isFailed = (each: number) => table.outcome[each] === Outcome.FAILED;
+  const next = (from: number | undefined, direction: 1 | -1 = 1) =>
+    neighborOf(table, rows, [0, 1, 2], from, direction, isFailed);
+  expect(next(undefined)).toBe(index(3, 1));
+  expect(next(index(3, 1))).toBe(index(0, 2));
+  expect(next(index(0, 2))).toBe(index(1, 0, 1));
+  expect(next(index(1, 0, 1))).toBeUndefined();
+  expect(next(undefined, -1)).toBe(index(1, 0, 1));
+  expect(neighborOf(table, rows, [1], index(3, 1), 1, isFailed)).toBeUndefined();
+  expect(next(index(2, 0))).toBe(index(3, 1));
+});
+
+test("checks are counted by target, the worst first", () => {
+  const probes = all(judged(true));
+  probes[index(0, 1)] = judged(false);
+  probes[index(0, 2)] = errored;
+  const size = CASES * REPEATS;
+  expect(checkRows(tableOf(probes))).toEqual([
+    {
+      name: "policy",
+      rates: [size, size - 1, size - 1].map((passed, at) => ({ passed, judged: at < 2 ? size : size - 1 })),
+    },
+    { name: "length", rates: [size, size, size - 1].map((passed) => ({ passed, judged: passed })) },
   ]);
-  const choice = { mode: undefined, matching: null, levels };
-  expect(chooseRows(tableOf(probes), { ...choice, order: undefined })).toEqual([3, 0, 1, 2]);
-  expect(chooseRows(tableOf(probes), { ...choice, order: "lowest" })).toEqual([3, 0, 1, 2]);
-  expect(chooseRows(tableOf(probes), { ...choice, order: undefined, matching: new Set([0, 2, 3]) })).toEqual([
-    3, 0, 2,
+});
+
+test("tags are counted, the most frequent first", () => {
+  const table = tableOf(all(judged(true)));
+  table.labels.tag.push("policy", "tone", "absent");
+  const tags = [[0], [1, 0], [1], [1], ...table.tags.slice(4)];
+  expect(tagCounts({ ...table, tags })).toEqual([
+    { tag: "tone", count: 3 },
+    { tag: "policy", count: 2 },
+    { tag: "absent", count: 0 },
   ]);
 });
 

@@ -1,0 +1,112 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { isTerminal, progressQuery, resultsQuery, runQuery } from "../../api/queries";
+import type { Results } from "../../api/types";
+import { downloadText } from "../../charts/download";
+import { csvText } from "../../lib/csv";
+import { counted, formatCount, visible } from "../../lib/format";
+import { isJudgeUncalibrated } from "../../lib/judge_accuracy";
+import { leftOutText } from "../../lib/left_out_checks";
+import { resultsTable } from "../../lib/results_table";
+import { Empty, Failure, Loading } from "../../ui/states";
+import { BudgetSection } from "../budget";
+import { Answers } from "./answers";
+import { ErrorsSection, UnscoredSection } from "./causes";
+import { ProgressSection } from "./progress";
+import styles from "./summary.module.css";
+import { TargetTable } from "./targets";
+
+const route = getRouteApi("/runs/$id/");
+
+/** Shows what came of a run: the figures of its targets, and the answers below them. */
+export function ResultsPage() {
+  const { id } = route.useParams();
+  const run = useQuery(runQuery(id));
+  const progress = useQuery(progressQuery(id));
+  const results = useQuery(resultsQuery(id));
+  const isOver = progress.data !== undefined && isTerminal(progress.data.status);
+  return (
+    <>
+      {progress.isError && (
+        <Failure error={progress.error} what="Progress" retry={() => void progress.refetch()} />
+      )}
+      {progress.data && !isOver && <ProgressSection progress={progress.data} />}
+      {run.data && !isOver && <BudgetSection run={run.data} />}
+      {results.isPending && <Loading what="results" />}
+      {results.isError && (
+        <Failure error={results.error} what="Results" retry={() => void results.refetch()} />
+      )}
+      {results.data && <ResultsSection id={id} results={results.data} isOver={isOver} />}
+      {run.data && run.data.progress.total > 0 && <Answers key={run.data.progress.total} run={run.data} />}
+      {results.data && <ErrorsSection id={id} results={results.data} />}
+      {results.data && <UnscoredSection id={id} results={results.data} />}
+      {run.data && isOver && <BudgetSection run={run.data} />}
+    </>
+  );
+}
+
+interface ResultsProps {
+  id: string;
+  results: Results;
+  isOver: boolean;
+}
+
+function ResultsSection({ id, results, isOver }: ResultsProps) {
+  if (results.recorded === 0) return isOver ? <NoResults id={id} /> : <NoResultsYet />;
+  const leftOut = leftOutText(results.columns);
+  return (
+    <section className={styles.section} aria-labelledby="results">
+      <h2 id="results">Results</h2>
+      {!results.isComplete && (
+        <p role="status" className={styles.note}>
+          So far: {formatCount(results.counted)} of {counted(results.total, "conversation")} counted.
+        </p>
+      )}
+      {results.sample.isDrawn && (
+        <p className={styles.note}>
+          A sample: {formatCount(results.sample.scenarios)} of {counted(results.sample.total, "scenario")},
+          seed {results.sample.seed}. Intervals account for it.
+        </p>
+      )}
+      {leftOut && (
+        <p role="status" className={styles.note}>
+          Caution: {visible(leftOut)}. Passed says nothing about these checks.
+        </p>
+      )}
+      {isJudgeUncalibrated(results.columns) && (
+        <p className={styles.note}>Uncalibrated judge: no labels of people say how often it is wrong.</p>
+      )}
+      <TargetTable id={id} columns={results.columns} />
+      <p className={styles.below} data-screen-only>
+        <button
+          type="button"
+          onClick={() => downloadText(csvText(resultsTable(results.columns)), `${id}.csv`, "text/csv")}
+        >
+          Download as CSV
+        </button>
+      </p>
+    </section>
+  );
+}
+
+function NoResultsYet() {
+  return (
+    <Empty title="No results yet">
+      <p>Results appear here within seconds of the end of the first conversations.</p>
+    </Empty>
+  );
+}
+
+function NoResults({ id }: { id: string }) {
+  return (
+    <Empty title="No results">
+      <p>
+        The run ended before any of its conversations. Its{" "}
+        <Link to="/runs/$id/settings" params={{ id }}>
+          settings
+        </Link>{" "}
+        start it again.
+      </p>
+    </Empty>
+  );
+}

@@ -1,0 +1,112 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useId, useRef, useState } from "react";
+import { labelsQuery, saveLabel } from "../../api/labels";
+import { SaveLabel } from "../../api/limits";
+import { sessionQuery } from "../../api/queries";
+import { useCanWrite } from "../../api/role";
+import { visible } from "../../lib/format";
+import { choicesOf, type LabelValue, labelWord } from "../../lib/labelling";
+import { Field } from "../../ui/field";
+import { useKeys } from "../../ui/keys";
+import page from "../../ui/page.module.css";
+import { Failure } from "../../ui/states";
+import styles from "./answers.module.css";
+
+const CRITERION = "result";
+
+interface ReviewProps {
+  runId: string;
+  index: number;
+}
+
+/** Takes a label and a comment. The judge's verdict is in sight, so the label does not count in its accuracy. */
+export function Review({ runId, index }: ReviewProps) {
+  const canWrite = useCanWrite();
+  const query = useQuery({ ...labelsQuery(runId, CRITERION), enabled: canWrite });
+  if (!canWrite) return null;
+  if (query.isError) return <Failure error={query.error} what="Labels" retry={() => void query.refetch()} />;
+  if (!query.data) return null;
+  const probeId = `${runId}-${index}`;
+  return (
+    <Panel runId={runId} probeId={probeId} labels={query.data.filter((each) => each.probeId === probeId)} />
+  );
+}
+
+interface PanelProps {
+  runId: string;
+  probeId: string;
+  labels: readonly { labeller: string; value: LabelValue; note: string | null }[];
+}
+
+function Panel({ runId, probeId, labels }: PanelProps) {
+  const client = useQueryClient();
+  const noteId = useId();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const me = useQuery(sessionQuery).data?.labeller;
+  const own = labels.find((each) => each.labeller === me);
+  const [text, setText] = useState<string>();
+  const note = text ?? own?.note ?? "";
+  const save = useMutation({
+    mutationFn: (value: LabelValue) =>
+      saveLabel(probeId, { criterion: CRITERION, value, note: note.trim() || null, verdictVisible: true }),
+    onSettled: () => client.invalidateQueries({ queryKey: ["run", runId, "labels"] }),
+  });
+  const isIdle = () => !save.isPending;
+  const saveNote = () => {
+    if (note.trim() !== (own?.note ?? "")) save.mutate(own?.value ?? "skip");
+  };
+  const choices = choicesOf(CRITERION);
+  useKeys("Review", {
+    ...Object.fromEntries(
+      choices.map(({ key, value }) => [
+        key,
+        { does: `label as ${labelWord(value)}`, act: () => save.mutate(value), isUsable: isIdle },
+      ]),
+    ),
+    m: { does: "write a comment", act: () => field.current?.focus() },
+  });
+  const others = labels.filter((each) => each.labeller !== me);
+  return (
+    <section className={styles.review} aria-label="Review" data-actions data-screen-only>
+      <div className={styles.bar}>
+        {choices.map(({ key, value, word }) => (
+          <button
+            key={key}
+            type="button"
+            aria-keyshortcuts={key}
+            aria-pressed={own?.value === value}
+            disabled={save.isPending}
+            onClick={() => save.mutate(value)}
+          >
+            {word} <kbd>{key}</kbd>
+          </button>
+        ))}
+        <Field label="Comment" id={noteId}>
+          <textarea
+            id={noteId}
+            ref={field}
+            aria-keyshortcuts="m"
+            rows={1}
+            maxLength={SaveLabel.note.maxLength}
+            value={note}
+            onChange={(event) => setText(event.target.value)}
+            onBlur={saveNote}
+            onKeyDown={(event) => {
+              if (event.key === "Escape") event.currentTarget.blur();
+            }}
+          />
+        </Field>
+      </div>
+      <p role="status" className={page.note}>
+        {save.isSuccess && "Saved. "}
+        {others.map((each) => (
+          <span key={each.labeller} className={page.line}>
+            {visible(each.labeller)}: {labelWord(each.value)}
+            {each.note && `, ${visible(each.note)}`}
+          </span>
+        ))}
+      </p>
+      {save.isError && <Failure error={save.error} what="The label was not saved" />}
+    </section>
+  );
+}
