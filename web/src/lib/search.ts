@@ -260,9 +260,11 @@ export function versionSearch(raw: Raw): VersionSearch {
 
 export interface NewSearch {
   definition?: string | undefined;
+  /** The form has the settings of this run. */
+  run?: string | undefined;
 }
 export function newSearch(raw: Raw): NewSearch {
-  return present({ definition: text(raw, "definition") });
+  return present({ definition: text(raw, "definition"), run: text(raw, "run") });
 }
 
 export interface LoginSearch {

@@ -19,6 +19,7 @@ import { useSeen } from "../ui/seen";
 import { Empty, Failure, Loading } from "../ui/states";
 import { Status, statusWord } from "../ui/status";
 import { TextFilter } from "../ui/text_filter";
+import { RunActions } from "./run_actions/run_actions";
 import styles from "./runs.module.css";
 
 const route = getRouteApi("/runs");
@@ -189,6 +190,9 @@ function Table({ runs, selected, toggle }: TableProps) {
           <FigureHeader>Passed</FigureHeader>
           <FigureHeader>Cost</FigureHeader>
           <FigureHeader>Created</FigureHeader>
+          <th scope="col">
+            <span className="hidden-text">Actions</span>
+          </th>
         </tr>
       </thead>
       <tbody>
@@ -225,6 +229,9 @@ function Table({ runs, selected, toggle }: TableProps) {
             <td className={`figure ${styles.cost}`}>{formatUsd(run.spend.costUsd)}</td>
             <td className="figure" title={new Date(run.createdAt).toLocaleString()}>
               {formatAgo(run.createdAt, now)}
+            </td>
+            <td className={styles.actions}>
+              <RunActions run={run} isInList />
             </td>
           </tr>
         ))}
