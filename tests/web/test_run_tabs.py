@@ -34,7 +34,8 @@ def test_the_history_has_every_event(open_page: Open, client: Client, run_id: st
     expect(rows.nth(1)).to_contain_text("Run created")
     page.get_by_role("button", name="Pause").click()
     expect(rows.nth(2)).to_contain_text("Run paused")
-    expect(rows.nth(2)).to_contain_text("to: PAUSED")
+    expect(rows.nth(2)).to_contain_text("from pending to paused")
+    expect(rows.nth(2).get_by_role("time")).to_have_text(re.compile(r"\d:\d\d:\d\d"))
     assert [each["seq"] for each in client.get(f"/v1/runs/{run_id}/events").json()["items"] if each["seq"]] == [1, 2]
 
 

@@ -6,10 +6,10 @@ import { useCanWrite } from "../api/role";
 import type { Run } from "../api/types";
 import { counted, formatAgo, formatCount, formatUsd, visible } from "../lib/format";
 import { countNew } from "../lib/new_rows";
-import { passRates } from "../lib/pass_rates";
+import { outcomesOf, passRates } from "../lib/pass_rates";
 import { type RunStatus, type RunsSearch, STATUSES } from "../lib/search";
 import { targetNames } from "../lib/targets";
-import { ProgressBar } from "../ui/bars";
+import { OutcomeBar, ProgressBar } from "../ui/bars";
 import { FigureHeader } from "../ui/figure_header";
 import { LoadMore } from "../ui/more";
 import { useNow } from "../ui/now";
@@ -257,11 +257,17 @@ function Select({ run, selected, toggle }: SelectProps) {
   );
 }
 
+/** Shows what came of the conversations once the row's rate is read; until then, how many are completed. */
 function Progress({ run }: { run: Run }) {
+  const { data } = useQuery({ ...finalResultsQuery(run.id, run.updatedAt), enabled: false });
   const { total, completed, failed } = run.progress;
   return (
     <>
-      <ProgressBar total={total} completed={completed} errored={failed} />
+      {data?.isComplete ? (
+        <OutcomeBar total={total} outcomes={outcomesOf(data.columns)} />
+      ) : (
+        <ProgressBar total={total} completed={completed} errored={failed} />
+      )}
       <small aria-hidden="true">
         {formatCount(completed)} of {formatCount(total)}
         {failed > 0 && <span className={styles.errored}>, {formatCount(failed)} errored</span>}

@@ -104,7 +104,7 @@ interface FormProps {
   models: readonly Schemas["Model"][];
 }
 
-function firstForm(models: FormProps["models"]): RunForm {
+function firstForm(models: FormProps["models"], experiment = ""): RunForm {
   return {
     selected: DEFAULT_MODELS.filter((id) => models.some((each) => each.id === id)),
     agents: [],
@@ -112,7 +112,7 @@ function firstForm(models: FormProps["models"]): RunForm {
     sample: SAMPLE.default,
     repeats: String(REPEATS.default),
     withReport: CreateRun.report.default,
-    options: NO_OPTIONS,
+    options: { ...NO_OPTIONS, experiment },
   };
 }
 
@@ -130,11 +130,11 @@ function Repeated({ run, names }: { run: Run; names: readonly string[] }) {
 }
 
 function Form({ old, definitions, hasMore, other, models }: FormProps) {
-  const form = old ? `again.${old.id}` : "new";
-  const chosen = route.useSearch().definition;
+  const { definition: chosen, experiment } = route.useSearch();
+  const form = old ? `again.${old.id}` : experiment ? `experiment.${experiment}` : "new";
   const setSearch = route.useNavigate();
   const definition = definitions.find((each) => each.id === chosen) ?? other ?? definitions[0];
-  const [initial] = useState(() => (old ? formOf(old) : firstForm(models)));
+  const [initial] = useState(() => (old ? formOf(old) : firstForm(models, experiment)));
   const carried = old && carriedSettings(old);
   const [selected, select] = useKept<readonly string[]>(form, "selected", initial.selected);
   const [name, setName] = useKept(form, "name", initial.name);
