@@ -142,7 +142,7 @@ def test_all_pairs_are_compared_and_lead_to_their_comparison(
         re.compile(re.escape(f"{format_points(overall['difference'])}({low} to {high})") + ".*n = 8")
     )
     expect(pairs(page).nth(2)).to_contain_text("not comparable: run 3 is running")
-    expect(pairs(page).nth(4)).to_contain_text("share neither ids nor dimension scores")
+    expect(pairs(page).nth(4)).to_contain_text("share no ids, texts, names or dimension scores")
     page.get_by_role("button", name=re.compile("^Compare \\d further pairs?$")).click()
     expect(page.get_by_role("button", name=re.compile("further pair"))).to_have_count(0)
     expect(pairs(page).nth(4).get_by_role("link", name=re.compile("^Run 5 minus run 2"))).to_contain_text(
