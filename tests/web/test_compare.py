@@ -38,7 +38,6 @@ def runs(server: Server) -> TwoRuns:
 
 def compared(open_page: Open, runs: TwoRuns, **options: Any) -> Page:
     page = open_page(runs.path, **options)
-    page.get_by_role("button", name="Compare", exact=True).click()
     expect(page.get_by_text("being computed")).to_be_visible()
     carry_out_jobs()
     expect(page.get_by_role("heading", name="Difference of the pass rate, by target")).to_be_visible()
@@ -204,3 +203,26 @@ def test_axe_finds_nothing_in_a_comparison(open_page: Open, runs: TwoRuns, theme
     page.get_by_role("group", name="Pass rate of each scenario").get_by_role("button").first.focus()
     assert violations(page) == []
     check_screen(page, "compare")
+
+
+def test_two_selected_runs_are_compared_without_another_question(open_page: Open, runs: TwoRuns) -> None:
+    page = open_page("/runs")
+    for number in (1, 2):
+        page.get_by_role("row").nth(number).get_by_role("checkbox").check()
+    page.get_by_role("link", name=re.compile("^Compare with")).click()
+    expect(page.get_by_text("being computed")).to_be_in_viewport()
+    client = Client(None)
+    client.token = client.issue()
+    assert len(client.get("/v1/comparisons").json()["items"]) == 1
+    carry_out_jobs()
+    expect(page.get_by_role("heading", name="Difference of the pass rate, by target")).to_be_visible()
+
+
+def test_runs_that_can_be_compared_are_offered_first(open_page: Open, runs: TwoRuns) -> None:
+    elsewhere = run_of(new_id("def"), "+")
+    page = open_page(f"/compare%3Fb={runs.comparison}")
+    groups = page.get_by_label("Baseline").locator("optgroup")
+    expect(groups).to_have_count(2)
+    first, second = ([each.get_attribute("value") for each in group.locator("option").all()] for group in groups.all())
+    assert first == [runs.comparison, runs.baseline]
+    assert second == [elsewhere.id]

@@ -132,7 +132,8 @@ def test_leaving_unsaved_changes_asks(open_page: Open, definition: str) -> None:
 
 def test_a_fork_inherits_what_it_does_not_change(open_page: Open, client: Client, definition: str) -> None:
     page = open_page(f"/definitions/{definition}")
-    page.get_by_role("button", name="Fork…").click()
+    page.get_by_role("button", name="Actions", exact=True).click()
+    page.get_by_role("menuitem", name="Fork…").click()
     page.get_by_label("Fork name").fill("Shorter")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Shorter")).to_be_visible()
@@ -150,7 +151,56 @@ def test_a_viewer_is_offered_no_change(open_page: Open, definition: str) -> None
     page = open_page(f"/definitions/{definition}/edit", role=AccessRole.VIEWER)
     expect(page.get_by_text("role member or admin")).to_be_visible()
     expect(page.get_by_role("link", name="Edit", exact=True)).to_have_count(0)
-    expect(page.get_by_role("button", name="Fork…")).to_have_count(0)
+    page.get_by_role("button", name="Actions", exact=True).click()
+    expect(page.get_by_role("menuitem")).to_have_text(["Copy link"])
+
+
+INTERNAL = "sha:f022e7de105f@1"
+
+
+def test_a_definition_is_renamed_moved_and_tagged_in_its_menu(open_page: Open, client: Client, definition: str) -> None:
+    client.patch(f"/v1/definitions/{definition}", {"tags": ["shop", INTERNAL]})
+    page = open_page(f"/definitions/{definition}")
+    page.get_by_role("button", name="Actions", exact=True).click()
+    expect(page.get_by_role("menu")).to_be_in_viewport()
+    page.get_by_role("menuitem", name="Name, folder and tags…").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_be_in_viewport()
+    expect(dialog.get_by_label("Tags")).to_have_value("shop")
+    dialog.get_by_label("Name").fill("Returns")
+    dialog.get_by_label("Folder").fill("support/returns")
+    dialog.get_by_label("Tags").fill("shop, urgent")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Returns")
+    expect(page.get_by_role("link", name="urgent")).to_be_visible()
+    stored = client.get(f"/v1/definitions/{definition}").json()
+    assert (stored["folder"], stored["version"]) == ("support/returns", 1)
+    assert sorted(stored["tags"]) == [INTERNAL, "shop", "urgent"]
+
+
+def test_tags_of_the_command_are_not_shown_and_stay(open_page: Open, client: Client, definition: str) -> None:
+    client.patch(f"/v1/definitions/{definition}", {"tags": ["shop", INTERNAL]})
+    page = open_page("/definitions")
+    expect(page.get_by_role("link", name="shop")).to_be_visible()
+    expect(page.get_by_text("sha:")).to_have_count(0)
+    page.get_by_role("row").nth(1).get_by_role("link").first.click()
+    page.get_by_role("link", name="Edit", exact=True).click()
+    expect(page.get_by_label("Tags")).to_have_value("shop")
+    page.get_by_label("Tags").fill("store")
+    save(page)
+    expect(page.get_by_role("link", name="store")).to_be_visible()
+    expect(page.get_by_text("sha:")).to_have_count(0)
+    assert sorted(client.get(f"/v1/definitions/{definition}").json()["tags"]) == [INTERNAL, "store"]
+
+
+def test_a_definition_is_deleted_after_a_question(open_page: Open, client: Client, definition: str) -> None:
+    page = open_page(f"/definitions/{definition}")
+    page.get_by_role("button", name="Actions", exact=True).click()
+    page.get_by_role("menuitem", name="Delete…").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Its runs with their results and its forks stay")
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("heading", name="No definitions yet")).to_be_visible()
+    assert client.get(f"/v1/definitions/{definition}").status == 404
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

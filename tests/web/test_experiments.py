@@ -17,7 +17,7 @@ from tests.answered_runs import AnsweredRun
 from tests.compared_runs import carry_out_jobs, run_of
 from tests.started_runs import NOW, ref_of
 from tests.unit.api.client import Client
-from tests.web.conftest import Open, check_screen, settled, violations
+from tests.web.conftest import Open, check_screen, load, settled, violations
 from tests.web.samples import SHORT_HOSTILE
 from tests.web.test_live import HIDE, requests_of
 
@@ -142,7 +142,7 @@ def test_all_pairs_are_compared_and_lead_to_their_comparison(
         re.compile(re.escape(f"{format_points(overall['difference'])}({low} to {high})") + ".*n = 8")
     )
     expect(pairs(page).nth(2)).to_contain_text("not comparable: run 3 is running")
-    expect(pairs(page).nth(4)).to_contain_text("share neither ids nor dimension scores")
+    expect(pairs(page).nth(4)).to_contain_text("share no ids, texts, names or dimension scores")
     page.get_by_role("button", name=re.compile("^Compare \\d further pairs?$")).click()
     expect(page.get_by_role("button", name=re.compile("further pair"))).to_have_count(0)
     expect(pairs(page).nth(4).get_by_role("link", name=re.compile("^Run 5 minus run 2"))).to_contain_text(
@@ -293,8 +293,7 @@ def test_one_run_says_what_is_needed(open_page: Open, client: Client) -> None:
     expect(trend(page).get_by_role("link", name=re.compile("^sim.steady, run 1"))).to_have_count(1)
     empty = client.post("/v1/experiments", {"name": "None", "hypothesis": "Nothing yet."}).json()["id"]
     page = open_page(f"/experiments/{empty}")
-    expect(page.get_by_text("No run has results yet: a trend needs two runs")).to_be_visible()
-    expect(page.get_by_text("There is no run yet: a pair needs two runs")).to_be_visible()
+    expect(page.get_by_role("heading", name="No runs yet")).to_be_visible()
 
 
 def test_of_many_runs_the_newest_are_shown_and_it_is_said(open_page: Open, client: Client) -> None:
@@ -323,3 +322,114 @@ def test_axe_finds_nothing_in_trend_and_pairs(open_page: Open, experiment: Exper
     trend(page).get_by_role("link").first.focus()
     assert violations(page) == []
     check_screen(page, "experiment-trend")
+
+
+def test_an_experiment_is_made_from_an_empty_list_and_filled(open_page: Open, client: Client) -> None:
+    baseline = run_of("def_shared", "+-+-++-+---", repeats=4)
+    better = run_of("def_shared", "+++-++++-+-", repeats=4)
+    elsewhere = run_of("def_elsewhere", "-", scenarios=OTHER_SCENARIOS)
+    page = open_page("/experiments")
+    page.get_by_role("button", name="Create the first experiment").click()
+    expect(page.get_by_label("Name")).to_be_focused()
+    page.get_by_label("Name").fill("Tone")
+    page.get_by_label("Hypothesis").fill("Warm is better.")
+    page.get_by_label("The other runs are expected to be").select_option("higher than the baseline")
+    page.get_by_role("button", name="Create", exact=True).click()
+    expect(page.get_by_role("heading", name="No runs yet")).to_be_in_viewport()
+    page.get_by_role("button", name="Add runs…").click()
+    dialog = page.get_by_role("dialog", name="Add runs")
+    expect(dialog).to_be_in_viewport()
+    dialog.get_by_label(re.compile(baseline.id[-6:])).check()
+    dialog.get_by_role("button", name="Add 1 run").click()
+    expect(page.get_by_text("No baseline is set, so no run is compared.")).to_be_visible()
+    page.get_by_role("button", name="Add runs…").click()
+    offered = dialog.get_by_role("checkbox")
+    expect(offered).to_have_count(2)
+    labels = dialog.get_by_role("region", name="Runs to add").locator("label")
+    expect(labels.nth(0)).to_contain_text(better.id[-6:])
+    expect(labels.nth(1)).to_contain_text("of another definition")
+    for checkbox in offered.all():
+        checkbox.check()
+    dialog.get_by_role("button", name="Add 2 runs").click()
+    rows = page.get_by_role("region", name="Table: Runs").get_by_role("row")
+    expect(rows).to_have_count(1 + 3)
+    page.get_by_role("combobox", name="Baseline").select_option(baseline.id)
+    expect(rows.nth(1)).to_contain_text("the baseline")
+    carry_out_jobs()
+    expect(page.get_by_role("region", name="Table: Differences from the baseline")).to_be_visible()
+    page.get_by_role("button", name="Remove run 3").click()
+    expect(rows).to_have_count(1 + 2)
+    [stored] = client.get("/v1/experiments").json()["items"]
+    assert (stored["name"], stored["direction"], stored["baselineRunId"]) == ("Tone", "HIGHER", baseline.id)
+    members = {each["id"] for each in client.get("/v1/runs", query={"experimentId": stored["id"]}).json()["items"]}
+    assert members == {baseline.id, better.id}
+    assert client.get(f"/v1/runs/{elsewhere.id}").status == 200
+
+
+def test_a_removed_baseline_is_none(open_page: Open, client: Client) -> None:
+    made = experiment_of(client, [run_of("def_shared", "+-").id, run_of("def_shared", "++").id])
+    page = open_page(made.path)
+    page.get_by_role("button", name="Remove run 1").click()
+    expect(page.get_by_text("No baseline is set, so no run is compared.")).to_be_visible()
+    stored = client.get(f"/v1/experiments/{made.id}").json()
+    assert stored["baselineRunId"] is None
+    [left] = client.get("/v1/runs", query={"experimentId": made.id}).json()["items"]
+    assert left["id"] == made.runs[1]
+
+
+def test_an_experiment_is_made_with_its_baseline_renamed_and_deleted(open_page: Open, client: Client) -> None:
+    run = run_of("def_shared", "+-")
+    page = open_page("/experiments")
+    page.get_by_text("New experiment").click()
+    page.get_by_label("Name").fill("Tone")
+    page.get_by_label("Hypothesis").fill("Warm is better.")
+    page.get_by_label("Baseline (optional)").select_option(run.id)
+    page.get_by_role("button", name="Create", exact=True).click()
+    rows = page.get_by_role("region", name="Table: Runs").get_by_role("row")
+    expect(rows.nth(1)).to_contain_text("the baseline")
+    page.get_by_role("button", name="Actions", exact=True).click()
+    page.get_by_role("menuitem", name="Name and hypothesis…").click()
+    page.get_by_role("dialog").get_by_label("Name").fill("Warmth")
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Warmth")
+    page.get_by_role("button", name="Actions", exact=True).click()
+    page.get_by_role("menuitem", name="Delete…").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Its runs and their comparisons stay")
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("heading", name="No experiments yet")).to_be_visible()
+    assert client.get(f"/v1/runs/{run.id}").status == 200
+
+
+def test_a_run_is_started_in_an_experiment(open_page: Open, client: Client) -> None:
+    key = client.post("/v1/definitions", {"name": "Facts", "content": {"system": "Be brief."}}).json()["id"]
+    client.post(f"/v1/definitions/{key}/scenarios", {"items": [{"prompt": "hello"}]})
+    made = client.post("/v1/experiments", {"name": "Tone", "hypothesis": "Warm is better."}).json()["id"]
+    page = open_page(f"/experiments/{made}")
+    page.get_by_role("link", name="Start a run in this experiment").click()
+    expect(page.get_by_text("More options: 1 option set")).to_be_visible()
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page).to_have_url(re.compile("/runs/run_"))
+    [run] = client.get("/v1/runs").json()["items"]
+    assert run["experimentId"] == made
+
+
+def test_a_viewer_is_offered_no_change_of_an_experiment(open_page: Open, experiment: Experiment) -> None:
+    page = open_page(experiment.path, role=AccessRole.VIEWER)
+    expect(page.get_by_role("region", name="Table: Runs")).to_be_visible()
+    expect(page.get_by_role("button", name="Add runs…")).to_have_count(0)
+    expect(page.get_by_role("button", name=re.compile("^Remove"))).to_have_count(0)
+    expect(page.get_by_role("combobox", name="Baseline")).to_have_count(0)
+    page.get_by_role("button", name="Actions", exact=True).click()
+    expect(page.get_by_role("menuitem")).to_have_text(["Copy link"])
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_an_empty_experiment_and_its_dialogs(open_page: Open, client: Client, theme: str) -> None:
+    run_of("def_shared", "+-")
+    made = client.post("/v1/experiments", {"name": "Tone", "hypothesis": SHORT_HOSTILE[:400]}).json()["id"]
+    page = settled(open_page(f"/experiments/{made}", color_scheme=theme, bypass_csp=True))
+    check_screen(page, "experiment-empty")
+    page.get_by_role("button", name="Add runs…").click()
+    check_screen(page, "experiment-add")
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    check_screen(load(page, "/experiments"), "experiments-new")

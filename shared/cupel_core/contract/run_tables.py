@@ -111,7 +111,7 @@ class CaseTextResponse(ResponseModel):
     ]
     """Example: Can I return a kettle?"""
     expected: str | None
-    """The reference answer, criterion of success, or the scenario's own checks; cut like `input`. Example: equals: 30"""
+    """Reference answer, criterion of success, or the scenario's own checks; cut like `input`. Example: equals: 30"""
     values: Annotated[
         dict[str, str],
         Field(

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions, type UseQueryOptions } from "@tanstack/react-query";
 import { isTerminal } from "../lib/run_status";
 import type { RunsSearch } from "../lib/search";
-import { api, read } from "./client";
+import { api, read, readTagged } from "./client";
 import type { Estimate, RunEvent, RunInput, Schemas } from "./types";
 
 const COUNT_MS = 5_000;
@@ -49,6 +49,18 @@ export const runQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id],
     queryFn: ({ signal }) => read(api.GET("/v1/runs/{run_id}", { signal, params: { path: { run_id: id } } })),
+  });
+
+/** Reads a run with the ETag of its name, tags and metadata. Edited fields stay as they were when they were opened. */
+export const runEditQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id, "edit"],
+    queryFn: ({ signal }) =>
+      readTagged(api.GET("/v1/runs/{run_id}", { signal, params: { path: { run_id: id } } })),
+    staleTime: 0,
+    gcTime: 0,
+    refetchOnReconnect: false,
+    refetchOnWindowFocus: false,
   });
 
 export const progressQuery = (id: string) =>

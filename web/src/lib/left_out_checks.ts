@@ -16,10 +16,11 @@ export function leftOutText(columns: readonly Checked[]): string | null {
       checks.set(type, (checks.get(type) ?? 0) + count);
   const noun =
     completed === 1 ? "conversation lacks checks that its" : "conversations lack checks that their";
-  return `${formatCount(partly)} of ${formatCount(completed)} ${noun} author wrote (${described(checks)})`;
+  return `${formatCount(partly)} of ${formatCount(completed)} ${noun} author wrote (${describedChecks([...checks])})`;
 }
 
-function described(checks: ReadonlyMap<string, number>): string {
+/** Returns the types with their numbers, the most frequent first. */
+export function describedChecks(checks: readonly (readonly [string, number])[]): string {
   const ordered = [...checks].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   const named = ordered.slice(0, MAX_NAMED).map(([type, count]) => `${type} ${formatCount(count)}`);
   const others = sum(ordered.slice(MAX_NAMED).map(([, count]) => count));

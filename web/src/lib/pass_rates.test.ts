@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ColumnResults } from "../api/types";
 
-import { passRates } from "./pass_rates";
+import { outcomesOf, passRates } from "./pass_rates";
 
 function column(share: number | null, trials: number): ColumnResults {
   const passRate = { share, trials, interval95: share === null ? null : [share - 0.1, share + 0.1] };
@@ -24,3 +24,18 @@ test("several targets have the lowest and the highest rate", () => {
 });
 
 test("a run that is not judged has none", () => expect(passRates([column(null, 0)])).toBeNull());
+
+function outcomes(share: number | null, trials: number, completed: number, errored: number): ColumnResults {
+  return { estimate: { passRate: { share, trials }, completed, errored } } as unknown as ColumnResults;
+}
+
+test("a run has passed, failed, unscored and errored conversations", () => {
+  expect(outcomesOf([outcomes(1 / 3, 9, 10, 2), outcomes(0, 5, 5, 0)])).toEqual({
+    passed: 3,
+    failed: 11,
+    unscored: 1,
+    errored: 2,
+  });
+  expect(outcomesOf([outcomes(null, 0, 4, 0)])).toEqual({ passed: 0, failed: 0, unscored: 4, errored: 0 });
+  expect(outcomesOf([])).toEqual({ passed: 0, failed: 0, unscored: 0, errored: 0 });
+});

@@ -26,3 +26,24 @@ export function passRates(columns: readonly ColumnResults[]): PassRates | null {
     note: `${counted(rates.length, "target")}, n = ${formatCount(rates.reduce((sum, each) => sum + each.trials, 0))}`,
   };
 }
+
+export interface Outcomes {
+  readonly passed: number;
+  readonly failed: number;
+  readonly unscored: number;
+  readonly errored: number;
+}
+
+/** Counts the probes of all columns by what came of them. */
+export function outcomesOf(columns: readonly ColumnResults[]): Outcomes {
+  const sum = (count: (estimate: ColumnResults["estimate"]) => number) =>
+    columns.reduce((total, { estimate }) => total + count(estimate), 0);
+  const passed = sum(({ passRate }) => Math.round((passRate.share ?? 0) * passRate.trials));
+  const judged = sum(({ passRate }) => passRate.trials);
+  return {
+    passed,
+    failed: judged - passed,
+    unscored: Math.max(0, sum(({ completed }) => completed) - judged),
+    errored: sum(({ errored }) => errored),
+  };
+}

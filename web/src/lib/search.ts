@@ -253,9 +253,17 @@ export function versionSearch(raw: Raw): VersionSearch {
 
 export interface NewSearch {
   definition?: string | undefined;
+  /** The form has the settings of this run. */
+  run?: string | undefined;
+  /** The run belongs to this experiment. */
+  experiment?: string | undefined;
 }
 export function newSearch(raw: Raw): NewSearch {
-  return present({ definition: text(raw, "definition") });
+  return present({
+    definition: text(raw, "definition"),
+    run: text(raw, "run"),
+    experiment: text(raw, "experiment"),
+  });
 }
 
 export interface LoginSearch {

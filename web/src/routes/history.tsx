@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { eventsQuery } from "../api/queries";
-import type { RunEvent } from "../api/types";
+import { eventDetails } from "../lib/event_details";
 import { eventName } from "../lib/event_names";
 import { visible } from "../lib/format";
 import { FigureHeader } from "../ui/figure_header";
 import page from "../ui/page.module.css";
 import { ScrollRegion } from "../ui/scroll";
 import { Empty, Failure, Loading } from "../ui/states";
-import { Ago } from "../ui/time";
+import { Exact } from "../ui/time";
 
 const route = getRouteApi("/runs/$id/history");
 
@@ -42,10 +42,10 @@ export function HistoryPage() {
               <tr key={event.seq}>
                 <td className="figure">{event.seq}</td>
                 <td className={page.state}>
-                  <Ago time={event.ts} />
+                  <Exact time={event.ts} />
                 </td>
                 <td>{visible(eventName(event.type))}</td>
-                <td className={page.cell}>{details(event)}</td>
+                <td className={page.cell}>{eventDetails(event.data)}</td>
               </tr>
             ))}
           </tbody>
@@ -53,12 +53,4 @@ export function HistoryPage() {
       </ScrollRegion>
     </div>
   );
-}
-
-/** Writes the fields of the event that have a value in a line. */
-function details({ data }: RunEvent): string {
-  return Object.entries(data)
-    .filter(([, value]) => value !== null)
-    .map(([name, value]) => `${name}: ${visible(typeof value === "string" ? value : JSON.stringify(value))}`)
-    .join(", ");
 }

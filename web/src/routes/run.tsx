@@ -7,6 +7,7 @@ import { isTerminal, resultsQuery, runQuery, sessionQuery } from "../api/queries
 import { budgetsQuery } from "../api/system";
 import type { Run } from "../api/types";
 import { counted, formatAgo, formatCount, formatMs, formatUsd, visible } from "../lib/format";
+import { noteOf } from "../lib/run_labels";
 import { callsInFlightNote } from "../lib/run_status";
 import { useNow } from "../ui/now";
 import page from "../ui/page.module.css";
@@ -15,6 +16,7 @@ import { Status } from "../ui/status";
 import { Expand } from "./expand";
 import { FollowedEvents } from "./followed_events";
 import styles from "./run.module.css";
+import { RunActions } from "./run_actions/run_actions";
 
 const route = getRouteApi("/runs/$id");
 const SECOND_MS = 1_000;
@@ -134,11 +136,25 @@ function Head({ run }: { run: Run }) {
             <span className={run.spend.costUsd === null ? undefined : styles.word}>cost</span>{" "}
             {formatUsd(run.spend.costUsd)}
           </span>
+          {run.tags.map((tag) => (
+            <Link key={tag} to="/runs" search={{ tag }}>
+              {visible(tag)}
+            </Link>
+          ))}
         </p>
+        <Note run={run} />
       </div>
-      <Controls run={run} />
+      <div className={styles.controls} data-actions>
+        <Controls run={run} />
+        <RunActions run={run} />
+      </div>
     </header>
   );
+}
+
+function Note({ run }: { run: Run }) {
+  const note = noteOf(run);
+  return note && <p className={styles.note}>{visible(note)}</p>;
 }
 
 const PAUSED_BY = {
@@ -235,7 +251,7 @@ function Controls({ run }: { run: Run }) {
     retry: retryable === undefined ? "Retry errors" : `Retry ${counted(retryable, "error")}`,
   };
   return (
-    <div className={styles.controls} data-actions>
+    <>
       {actions.map((action) => (
         <button
           key={action}
@@ -288,6 +304,6 @@ function Controls({ run }: { run: Run }) {
         </p>
       )}
       {change.isError && !estimate && <Failure error={change.error} what="The run was not changed" />}
-    </div>
+    </>
   );
 }

@@ -1,18 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, read } from "../api/client";
 import { runQuery } from "../api/queries";
 import { useCanWrite } from "../api/role";
-import type { Run, Schemas } from "../api/types";
-import { counted, formatSeconds, formatUsd, visible } from "../lib/format";
-import { type Confirmable, useConfirmedStart } from "../ui/confirmed_start";
-import { Dialog, DialogActions } from "../ui/dialog";
+import type { Run } from "../api/types";
+import { formatSeconds, visible } from "../lib/format";
 import page from "../ui/page.module.css";
 import { PlainText } from "../ui/plain_text";
 import { ScrollRegion } from "../ui/scroll";
 import { Section } from "../ui/section";
-import { Failure, Loading } from "../ui/states";
+import { Loading } from "../ui/states";
+import { RunAgain } from "./run_actions/run_again";
 
 const route = getRouteApi("/runs/$id/settings");
 
@@ -114,49 +112,14 @@ function settingsOf({ config, priority, startedBy }: Run): [string, string][] {
   );
 }
 
-/** Repeats the same scenarios and settings, after showing what they cost. */
 function Repeat({ run }: { run: Run }) {
-  const navigate = useNavigate();
   const [isAsking, ask] = useState(false);
-  const [key] = useState(() => crypto.randomUUID());
-  const { start, isSending, isStarted, question, error } = useConfirmedStart(
-    (body: Confirmable) =>
-      read(
-        api.POST("/v1/runs/{run_id}/rerun", {
-          params: { path: { run_id: run.id }, header: { "Idempotency-Key": key } },
-          body: body as Schemas["RerunRun"],
-        }),
-      ),
-    (started) => navigate({ to: "/runs/$id", params: { id: started.run.id } }),
-  );
   return (
     <div className={page.below}>
       <button type="button" onClick={() => ask(true)}>
         Run it again…
       </button>
-      {isAsking && (
-        <Dialog title="Run it again?" close={() => ask(false)}>
-          <p>
-            {counted(run.progress.total, "conversation")} with the same scenarios, targets and settings.
-            {run.spend.costUsd !== null && ` This run has cost ${formatUsd(run.spend.costUsd)}.`}
-          </p>
-          {question}
-          {error && <Failure error={error} what="The run was not started" />}
-          <DialogActions>
-            <button
-              type="button"
-              data-kind="primary"
-              disabled={isSending || isStarted}
-              onClick={() => start({})}
-            >
-              Start
-            </button>
-            <button type="button" onClick={() => ask(false)}>
-              Cancel
-            </button>
-          </DialogActions>
-        </Dialog>
-      )}
+      {isAsking && <RunAgain run={run} close={() => ask(false)} />}
     </div>
   );
 }

@@ -6,10 +6,10 @@ import { useCanWrite } from "../api/role";
 import type { Run } from "../api/types";
 import { counted, formatAgo, formatCount, formatUsd, visible } from "../lib/format";
 import { countNew } from "../lib/new_rows";
-import { passRates } from "../lib/pass_rates";
+import { outcomesOf, passRates } from "../lib/pass_rates";
 import { type RunStatus, type RunsSearch, STATUSES } from "../lib/search";
 import { targetNames } from "../lib/targets";
-import { ProgressBar } from "../ui/bars";
+import { OutcomeBar, ProgressBar } from "../ui/bars";
 import { FigureHeader } from "../ui/figure_header";
 import { LoadMore } from "../ui/more";
 import { useNow } from "../ui/now";
@@ -19,6 +19,7 @@ import { useSeen } from "../ui/seen";
 import { Empty, Failure, Loading } from "../ui/states";
 import { Status, statusWord } from "../ui/status";
 import { TextFilter } from "../ui/text_filter";
+import { RunActions } from "./run_actions/run_actions";
 import styles from "./runs.module.css";
 
 const route = getRouteApi("/runs");
@@ -189,6 +190,9 @@ function Table({ runs, selected, toggle }: TableProps) {
           <FigureHeader>Passed</FigureHeader>
           <FigureHeader>Cost</FigureHeader>
           <FigureHeader>Created</FigureHeader>
+          <th scope="col">
+            <span className="hidden-text">Actions</span>
+          </th>
         </tr>
       </thead>
       <tbody>
@@ -226,6 +230,9 @@ function Table({ runs, selected, toggle }: TableProps) {
             <td className="figure" title={new Date(run.createdAt).toLocaleString()}>
               {formatAgo(run.createdAt, now)}
             </td>
+            <td className={styles.actions}>
+              <RunActions run={run} isInList />
+            </td>
           </tr>
         ))}
       </tbody>
@@ -250,11 +257,17 @@ function Select({ run, selected, toggle }: SelectProps) {
   );
 }
 
+/** Shows what came of the conversations once the row's rate is read; until then, how many are completed. */
 function Progress({ run }: { run: Run }) {
+  const { data } = useQuery({ ...finalResultsQuery(run.id, run.updatedAt), enabled: false });
   const { total, completed, failed } = run.progress;
   return (
     <>
-      <ProgressBar total={total} completed={completed} errored={failed} />
+      {data?.isComplete ? (
+        <OutcomeBar total={total} outcomes={outcomesOf(data.columns)} />
+      ) : (
+        <ProgressBar total={total} completed={completed} errored={failed} />
+      )}
       <small aria-hidden="true">
         {formatCount(completed)} of {formatCount(total)}
         {failed > 0 && <span className={styles.errored}>, {formatCount(failed)} errored</span>}

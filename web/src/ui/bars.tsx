@@ -1,4 +1,5 @@
 import { formatCount, formatShare } from "../lib/format";
+import type { Outcomes } from "../lib/pass_rates";
 import styles from "./bars.module.css";
 
 interface Segments {
@@ -32,6 +33,37 @@ export function ProgressBar({ total, completed, errored, running = 0 }: Segments
     </svg>
   );
 }
+
+/** Shows how many probes of a run passed, failed, were not scored, and errored, as lengths and in words. */
+export function OutcomeBar({ total, outcomes }: { total: number; outcomes: Outcomes }) {
+  const kinds = [
+    ["passed", outcomes.passed],
+    ["failed", outcomes.failed],
+    ["unscored", outcomes.unscored],
+    ["errored", outcomes.errored],
+  ] as const;
+  const words = kinds.flatMap(([kind, count]) => (count > 0 ? `${formatCount(count)} ${NAMES[kind]}` : []));
+  const width = (count: number) => (total > 0 ? (100 * count) / total : 0);
+  let end = 0;
+  return (
+    <svg
+      className={styles.bar}
+      role="img"
+      aria-label={words.join(", ") || "no results"}
+      viewBox="0 0 100 6"
+      preserveAspectRatio="none"
+    >
+      <rect className={styles.rest} width="100" height="6" />
+      {kinds.map(([kind, count]) => {
+        const x = end;
+        end += width(count);
+        return <rect key={kind} className={styles[kind]} x={x} width={width(count)} height="6" />;
+      })}
+    </svg>
+  );
+}
+
+const NAMES = { passed: "passed", failed: "failed", unscored: "not scored", errored: "errored" } as const;
 
 interface Whisker {
   value: number;

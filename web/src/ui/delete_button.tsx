@@ -10,33 +10,38 @@ interface Props {
   children: ReactNode;
 }
 
-export function DeleteButton({ what, remove, children }: Props) {
+export function DeleteButton(props: Props) {
   const [isAsking, ask] = useState(false);
-  const deletion = useMutation({ mutationFn: remove });
   return (
     <>
       <button type="button" onClick={() => ask(true)}>
         Delete…
       </button>
-      {isAsking && (
-        <Dialog title={`Delete ${what}?`} close={() => ask(false)}>
-          <p>{children}</p>
-          {deletion.isError && <Failure error={deletion.error} what="It was not deleted" />}
-          <DialogActions>
-            <button
-              type="button"
-              data-kind="primary"
-              disabled={deletion.isPending}
-              onClick={() => deletion.mutate()}
-            >
-              Delete
-            </button>
-            <button type="button" onClick={() => ask(false)}>
-              Cancel
-            </button>
-          </DialogActions>
-        </Dialog>
-      )}
+      {isAsking && <DeleteDialog {...props} close={() => ask(false)} />}
     </>
+  );
+}
+
+/** Asks before something is deleted, and deletes it. */
+export function DeleteDialog({ what, remove, close, children }: Props & { close: () => void }) {
+  const deletion = useMutation({ mutationFn: remove });
+  return (
+    <Dialog title={`Delete ${what}?`} close={close}>
+      <p>{children}</p>
+      {deletion.isError && <Failure error={deletion.error} what="It was not deleted" />}
+      <DialogActions>
+        <button
+          type="button"
+          data-kind="primary"
+          disabled={deletion.isPending}
+          onClick={() => deletion.mutate()}
+        >
+          Delete
+        </button>
+        <button type="button" onClick={close}>
+          Cancel
+        </button>
+      </DialogActions>
+    </Dialog>
   );
 }

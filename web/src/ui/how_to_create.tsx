@@ -1,11 +1,12 @@
 import { useCanWrite } from "../api/role";
+import { openNewFold } from "./new_fold";
 
-/** Names the form above an empty list, and the command for the same, or says that the user may not. */
+/** Ends an empty list: it opens the form above the list, or says that the user may not. */
 export function HowToCreate({ noun }: { noun: string }) {
-  const command = <code>{`cupel ${noun}s create`}</code>;
-  return useCanWrite() ? (
-    <>The form above creates one, as does {command}.</>
-  ) : (
-    "Creating one needs the role member or admin."
+  if (!useCanWrite()) return <p>Creating one needs the role member or admin.</p>;
+  return (
+    <button type="button" data-kind="primary" onClick={() => openNewFold(noun)}>
+      Create the first {noun}
+    </button>
   );
 }

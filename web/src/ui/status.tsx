@@ -29,7 +29,7 @@ export function statusWord(status: RunStatus): string {
 export function Result({ success }: { success: boolean | null | undefined }) {
   if (success === null || success === undefined) return <span className={styles.none}>no result</span>;
   return (
-    <span className={styles.status} data-status={success ? "COMPLETED" : "ANSWER_FAILED"}>
+    <span className={styles.status} data-status={success ? "PASSED" : "ANSWER_FAILED"}>
       <span aria-hidden="true">{success ? "✓" : "✕"}</span> {success ? "passed" : "failed"}
     </span>
   );

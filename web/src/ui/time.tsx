@@ -8,3 +8,12 @@ export function Ago({ time }: { time: string }) {
     </time>
   );
 }
+
+/** Shows date and time to the second, for events that follow each other closely. */
+export function Exact({ time }: { time: string }) {
+  return (
+    <time title={formatAgo(time, useNow())} dateTime={time}>
+      {new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" })}
+    </time>
+  );
+}

@@ -38,10 +38,8 @@ export function Chats() {
         columns={COLUMNS}
         empty={
           <Empty title="No chats yet">
-            <p>
-              A chat is a conversation with one model, to try a prompt or the operations of a profile.{" "}
-              <HowToCreate noun="chat" />
-            </p>
+            <p>A chat is a conversation with one model, to try a prompt or the operations of a profile.</p>
+            <HowToCreate noun="chat" />
           </Empty>
         }
       />

@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api, read } from "../../api/client";
 import { useCanWrite } from "../../api/role";
+import { NewFold } from "../../ui/new_fold";
 import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
 import { ChatFields, type ChatValues, historyOf, isValidChat, targetOf } from "./chat_fields";
@@ -47,8 +48,7 @@ export function NewChat() {
     if (isValidChat(values)) create.mutate();
   };
   return (
-    <details className={page.fold}>
-      <summary>New chat</summary>
+    <NewFold noun="chat">
       <form className={page.form} onSubmit={submit}>
         <ChatFields values={values} change={change} />
         <button type="submit" data-kind="primary" disabled={!isValidChat(values) || create.isPending}>
@@ -56,6 +56,6 @@ export function NewChat() {
         </button>
         {create.isError && <Failure error={create.error} what="No chat was created" />}
       </form>
-    </details>
+    </NewFold>
   );
 }

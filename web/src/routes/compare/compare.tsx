@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useId } from "react";
+import { useEffect, useId } from "react";
 import {
   comparisonOfQuery,
   comparisonQuery,
@@ -9,8 +9,9 @@ import {
 } from "../../api/comparisons";
 import { sessionQuery } from "../../api/queries";
 import type { ComparisonFigures, Run } from "../../api/types";
-import { formatAgo, visible } from "../../lib/format";
-import { useNow } from "../../ui/now";
+import { byComparability } from "../../lib/comparable";
+import { visible } from "../../lib/format";
+import { RunOptionsList } from "../../ui/run_options_list";
 import { Empty, Failure, Loading } from "../../ui/states";
 import styles from "./compare.module.css";
 import { Comparison } from "./comparison";
@@ -33,6 +34,7 @@ export function ComparePage() {
             label="Baseline"
             runs={runs.data}
             value={a}
+            other={b}
             change={(chosen) => void navigate({ search: (old) => ({ b: old.b, a: chosen }) })}
           />
           <button
@@ -46,6 +48,7 @@ export function ComparePage() {
             label="Compared run"
             runs={runs.data}
             value={b}
+            other={a}
             change={(chosen) => void navigate({ search: (old) => ({ a: old.a, b: chosen }) })}
           />
         </div>
@@ -72,12 +75,14 @@ interface SideProps {
   label: string;
   runs: readonly Run[];
   value: string | undefined;
+  /** The run of the other side; those of its definition are listed first. */
+  other: string | undefined;
   change: (id: string | undefined) => void;
 }
 
-function Side({ label, runs, value, change }: SideProps) {
+function Side({ label, runs, value, other, change }: SideProps) {
   const id = useId();
-  const now = useNow();
+  const { comparable, others } = byComparability(runs, new Set(other === undefined ? [] : [other]));
   const isListed = runs.some((run) => run.id === value);
   return (
     <div className={styles.side}>
@@ -85,11 +90,18 @@ function Side({ label, runs, value, change }: SideProps) {
       <select id={id} value={value ?? ""} onChange={(event) => change(event.target.value || undefined)}>
         <option value="">choose a run</option>
         {value !== undefined && !isListed && <option value={value}>{visible(value)}</option>}
-        {runs.map((run) => (
-          <option key={run.id} value={run.id}>
-            {visible(run.name ?? run.definitionName)}, {formatAgo(run.createdAt, now)}, {run.id.slice(-6)}
-          </option>
-        ))}
+        {comparable.length === 0 ? (
+          <RunOptionsList runs={others} />
+        ) : (
+          <>
+            <optgroup label="Runs of the same definition">
+              <RunOptionsList runs={comparable} />
+            </optgroup>
+            <optgroup label="Other runs, perhaps without scenarios in common">
+              <RunOptionsList runs={others} />
+            </optgroup>
+          </>
+        )}
       </select>
       {value !== undefined && (
         <Link to="/runs/$id" params={{ id: value }}>
@@ -131,27 +143,24 @@ function Found({ baseline, comparison, named }: FoundProps) {
   const shown = useQuery({ ...comparisonQuery(id ?? ""), enabled: typeof id === "string" });
   const mayChange = session.data !== undefined && session.data.role !== "viewer";
   const again = mayChange ? () => make.mutate(shown.data?.figures) : undefined;
+  const isMissing = found.data === null && id === null && !(named !== undefined && other.isPending);
+  const { mutate: compare, isIdle } = make;
+  // Both runs were chosen, so nothing is left to ask.
+  useEffect(() => {
+    if (isMissing && mayChange && isIdle) compare(undefined);
+  }, [isMissing, mayChange, isIdle, compare]);
+  const retry = () => (make.isError ? make.mutate(undefined) : void found.refetch());
   const problem = found.error ?? shown.error ?? make.error;
-  if (problem) return <Failure error={problem} what="The comparison" retry={() => void found.refetch()} />;
+  if (problem) return <Failure error={problem} what="The comparison" retry={retry} />;
   if (named !== undefined && other.isPending) return <Loading what="the comparison" />;
-  if (id === null) {
+  if (id === null && session.data?.role === "viewer") {
     return (
       <Empty title="Not compared yet">
-        {mayChange ? (
-          <button
-            type="button"
-            data-kind="primary"
-            disabled={make.isPending}
-            onClick={() => make.mutate(undefined)}
-          >
-            {make.isPending ? "Comparing…" : "Compare"}
-          </button>
-        ) : (
-          <p>Comparing runs needs the role member or admin; this session has viewer.</p>
-        )}
+        <p>Comparing runs needs the role member or admin; this session has viewer.</p>
       </Empty>
     );
   }
+  if (id === null) return <Loading what="the comparison" />;
   if (!shown.data) return <Loading what="the comparison" />;
   if (shown.data.status === "FAILED") {
     const { failure } = shown.data;

@@ -3,11 +3,12 @@ import { getRouteApi, Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { definitionQuery } from "../../api/definitions";
 import { useCanWrite } from "../../api/role";
 import type { Definition } from "../../api/types";
+import { ownTags } from "../../lib/definition_tags";
 import { counted, formatAgo, visible } from "../../lib/format";
 import { useNow } from "../../ui/now";
 import page from "../../ui/page.module.css";
 import { Failure, Loading } from "../../ui/states";
-import { Fork } from "./fork";
+import { DefinitionActions } from "./definition_actions";
 
 const route = getRouteApi("/definitions/$id");
 
@@ -98,16 +99,21 @@ function Head({ definition }: { definition: Definition }) {
           <Link to="/runs" search={{ definition: definition.id }}>
             Runs of it
           </Link>
+          {ownTags(definition.tags).map((tag) => (
+            <Link key={tag} to="/definitions" search={{ tag }}>
+              {visible(tag)}
+            </Link>
+          ))}
         </p>
       </div>
-      {canWrite && (
-        <div className={page.bar} data-actions>
-          <Fork key={definition.version} definition={definition} />
+      <div className={page.bar} data-actions>
+        {canWrite && (
           <Link to="/new" search={{ definition: definition.id }} className={page.action}>
             New run
           </Link>
-        </div>
-      )}
+        )}
+        <DefinitionActions definition={definition} />
+      </div>
     </header>
   );
 }

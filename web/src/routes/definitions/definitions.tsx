@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { definitionListQuery } from "../../api/definitions";
 import { useCanWrite } from "../../api/role";
 import type { DefinitionSummary } from "../../api/types";
+import { ownTags } from "../../lib/definition_tags";
 import { formatAgo, visible } from "../../lib/format";
 import { FigureHeader } from "../../ui/figure_header";
 import { More } from "../../ui/more";
@@ -109,7 +110,7 @@ function Table({ items }: { items: readonly DefinitionSummary[] }) {
             </td>
             <td>
               <span className={page.tags}>
-                {each.tags.map((tag) => (
+                {ownTags(each.tags).map((tag) => (
                   <Link key={tag} to="/definitions" search={{ tag }}>
                     {visible(tag)}
                   </Link>

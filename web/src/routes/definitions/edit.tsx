@@ -6,6 +6,7 @@ import { definitionEditQuery, definitionQuery } from "../../api/definitions";
 import { useCanWrite } from "../../api/role";
 import type { Definition, Schemas } from "../../api/types";
 import { presentContent } from "../../lib/content_fields";
+import { areSameTags, ownTags, tagsToStore } from "../../lib/definition_tags";
 import { contentChanges } from "../../lib/definitions";
 import { visible } from "../../lib/format";
 import { changesOf } from "../../lib/forms";
@@ -92,7 +93,7 @@ function Editor({ definition, etag, reload, parent }: EditorProps & { parent: De
   const labels = {
     name: definition.name,
     folder: definition.folder ?? "",
-    tags: definition.tags.join(", "),
+    tags: ownTags(definition.tags).join(", "),
     label: "",
   };
   const initial = useMemo(() => presentContent(definition.content), [definition]);
@@ -100,9 +101,10 @@ function Editor({ definition, etag, reload, parent }: EditorProps & { parent: De
   const write = async (written: WrittenDefinition, tag: string | null) => {
     const { content, tags, versionLabel, ...fields } = written;
     const changed = contentChanges(initial, content);
+    const stored = tagsToStore(tags.join(","), definition.tags);
     const body = {
       ...changesOf(definition, fields),
-      ...(tags.join() !== definition.tags.join() && { tags }),
+      ...(!areSameTags(stored, definition.tags) && { tags: stored }),
       ...(versionLabel !== null && { versionLabel }),
       ...(Object.keys(changed).length > 0 && { content: changed }),
     };

@@ -3,25 +3,12 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api, read } from "../../api/client";
 import type { Definition } from "../../api/types";
-
 import { Dialog, DialogActions } from "../../ui/dialog";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
 
 /** Creates a definition that inherits this version, and opens it for editing. */
-export function Fork({ definition }: { definition: Definition }) {
-  const [isAsking, ask] = useState(false);
-  return (
-    <>
-      <button type="button" onClick={() => ask(true)}>
-        Fork…
-      </button>
-      {isAsking && <ForkDialog definition={definition} close={() => ask(false)} />}
-    </>
-  );
-}
-
-function ForkDialog({ definition, close }: { definition: Definition; close: () => void }) {
+export function ForkDialog({ definition, close }: { definition: Definition; close: () => void }) {
   const navigate = useNavigate();
   const client = useQueryClient();
   const [name, setName] = useState(`${definition.name.slice(0, 190)} (fork)`);

@@ -1,16 +1,18 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
-import { api, ifMatch, read } from "../../api/client";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { useExperimentUpdate } from "../../api/experiment_changes";
 import { experimentQuery, experimentSummaryQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
-import type { Experiment, Schemas } from "../../api/types";
+import type { Experiment } from "../../api/types";
 import { visible } from "../../lib/format";
-import { numbered } from "../../lib/trend";
+import { type NumberedRun, numbered } from "../../lib/trend";
 import { Field } from "../../ui/field";
 import page from "../../ui/page.module.css";
 import { Section } from "../../ui/section";
-import { Failure, Loading } from "../../ui/states";
+import { Empty, Failure, Loading } from "../../ui/states";
+import { AddRuns } from "./add_runs";
+import { ExperimentActions } from "./experiment_actions";
 import { Pairs } from "./pairs";
 import { Differences, Runs } from "./tables";
 import { Trend } from "./trend";
@@ -35,16 +37,23 @@ export function ExperimentPage() {
       <p>
         <Link to="/experiments">All experiments</Link>
       </p>
-      <h1>{visible(experiment.name)}</h1>
-      <p className={page.facts}>
-        <span>{experiment.status.toLowerCase()}</span>
-        <span>{experiment.conclusion?.toLowerCase() ?? "not concluded"}</span>
-        <span>significance level {experiment.alpha}</span>
-        <Link to="/runs" search={{ experiment: id }}>
-          Runs of this experiment
-        </Link>
-        {experiment.independentVariable && <span>varies {visible(experiment.independentVariable)}</span>}
-      </p>
+      <div className={page.head}>
+        <div>
+          <h1>{visible(experiment.name)}</h1>
+          <p className={page.facts}>
+            <span>{experiment.status.toLowerCase()}</span>
+            <span>{experiment.conclusion?.toLowerCase() ?? "not concluded"}</span>
+            <span>significance level {experiment.alpha}</span>
+            <Link to="/runs" search={{ experiment: id }}>
+              Runs of this experiment
+            </Link>
+            {experiment.independentVariable && <span>varies {visible(experiment.independentVariable)}</span>}
+          </p>
+        </div>
+        <div className={page.bar} data-actions>
+          <ExperimentActions experiment={experiment} etag={etag} />
+        </div>
+      </div>
       <Section title="Hypothesis">
         <p className={page.prose}>{visible(experiment.hypothesis)}</p>
         {experiment.nullHypothesis && (
@@ -52,8 +61,10 @@ export function ExperimentPage() {
         )}
         {experiment.description && <p className={page.prose}>{visible(experiment.description)}</p>}
       </Section>
-      <Summary experiment={experiment} />
-      {canWrite && <Conclude key={etag} experiment={experiment} etag={etag} />}
+      <Summary experiment={experiment} etag={etag} />
+      {canWrite && (
+        <Conclude key={`${experiment.conclusion} ${experiment.note}`} experiment={experiment} etag={etag} />
+      )}
       {!canWrite && experiment.note && (
         <Section title="Conclusion">
           <p className={page.prose}>{visible(experiment.note)}</p>
@@ -63,37 +74,95 @@ export function ExperimentPage() {
   );
 }
 
-function Summary({ experiment }: { experiment: Experiment }) {
+function Summary({ experiment, etag }: { experiment: Experiment; etag: string | null }) {
+  const canWrite = useCanWrite();
   const query = useQuery(experimentSummaryQuery(experiment.id));
   if (query.isPending) return <Loading what="its runs" />;
   if (query.data === undefined)
     return <Failure error={query.error} what="Runs of the experiment" retry={() => void query.refetch()} />;
   const summary = query.data;
   const runs = numbered(summary.runs, experiment.baselineRunId);
+  const present = new Set(runs.map((run) => run.runId));
+  const addRuns = canWrite ? (
+    <AddRuns experimentId={experiment.id} present={present} isPrimary={runs.length < 2} />
+  ) : null;
+  if (runs.length === 0) return <NoRuns experiment={experiment} addRuns={addRuns} />;
   return (
     <>
       <Differences summary={summary} />
+      {canWrite && <BaselineChoice experiment={experiment} etag={etag} runs={runs} />}
       <Trend runs={runs} />
       <Pairs experiment={experiment} runs={runs} summary={summary} />
-      <Runs runs={runs} reasons={summary.reasons} />
+      <Runs
+        runs={runs}
+        reasons={summary.reasons}
+        experiment={experiment}
+        canWrite={canWrite}
+        addRuns={addRuns}
+      />
     </>
   );
 }
 
+/** Ends the emptiness of an experiment: runs that exist are added, or one is started in it. */
+function NoRuns({ experiment, addRuns }: { experiment: Experiment; addRuns: ReactNode }) {
+  return (
+    <Empty title="No runs yet">
+      <p>Runs of the same scenarios are compared with one of them, the baseline.</p>
+      {addRuns ? (
+        <div className={page.bar}>
+          {addRuns}
+          <Link to="/new" search={{ experiment: experiment.id }}>
+            Start a run in this experiment
+          </Link>
+        </div>
+      ) : (
+        <p>Adding runs needs the role member or admin.</p>
+      )}
+    </Empty>
+  );
+}
+
+interface BaselineProps {
+  experiment: Experiment;
+  etag: string | null;
+  runs: readonly NumberedRun[];
+}
+
+/** Sets the run that the others are compared with. */
+function BaselineChoice({ experiment, etag, runs }: BaselineProps) {
+  const update = useExperimentUpdate(experiment.id, etag);
+  const { baselineRunId } = experiment;
+  const isOutside = baselineRunId !== null && !runs.some((run) => run.isBaseline);
+  return (
+    <div className={page.filters}>
+      <label>
+        Baseline
+        <select
+          value={baselineRunId ?? ""}
+          disabled={update.isPending}
+          onChange={(event) => update.mutate({ baselineRunId: event.target.value || null })}
+        >
+          <option value="">none</option>
+          {isOutside && (
+            <option value={baselineRunId}>{visible(baselineRunId)}, not of this experiment</option>
+          )}
+          {runs.map((run) => (
+            <option key={run.runId} value={run.runId}>
+              {run.number} {visible(run.name ?? run.definitionName)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {update.isError && <Failure error={update.error} what="The baseline was not set" />}
+    </div>
+  );
+}
+
 function Conclude({ experiment, etag }: { experiment: Experiment; etag: string | null }) {
-  const client = useQueryClient();
   const [conclusion, setConclusion] = useState<Conclusion | "">(experiment.conclusion ?? "");
   const [note, setNote] = useState(experiment.note ?? "");
-  const save = useMutation({
-    mutationFn: (body: Schemas["UpdateExperiment"]) =>
-      read(
-        api.PATCH("/v1/experiments/{experiment_id}", {
-          params: { path: { experiment_id: experiment.id }, header: ifMatch(etag) },
-          body,
-        }),
-      ),
-    onSuccess: () => client.invalidateQueries({ queryKey: ["experiments"] }),
-  });
+  const save = useExperimentUpdate(experiment.id, etag);
   const isChanged =
     (conclusion || null) !== experiment.conclusion || (note.trim() || null) !== experiment.note;
   const submit = (event: FormEvent) => {

@@ -2,9 +2,11 @@ import { Link } from "@tanstack/react-router";
 import { experimentsQuery } from "../../api/resources";
 import type { Experiment } from "../../api/types";
 import { visible } from "../../lib/format";
+import { HowToCreate } from "../../ui/how_to_create";
 import { type Column, ListScreen } from "../../ui/list_screen";
 import { Empty } from "../../ui/states";
 import { Ago } from "../../ui/time";
+import { NewExperiment } from "./new_experiment";
 
 const COLUMNS: readonly Column<Experiment>[] = [
   {
@@ -26,17 +28,15 @@ export function Experiments() {
     <>
       <title>Experiments · Cupel</title>
       <h1>Experiments</h1>
+      <NewExperiment />
       <ListScreen
         noun="experiment"
         query={experimentsQuery}
         columns={COLUMNS}
         empty={
           <Empty title="No experiments yet">
-            <p>
-              An experiment groups runs under one hypothesis and compares them with a baseline.{" "}
-              <code>cupel experiments create</code> makes one, and <code>cupel run --experiment</code> adds a
-              run.
-            </p>
+            <p>An experiment groups runs under one hypothesis and compares them with a baseline.</p>
+            <HowToCreate noun="experiment" />
           </Empty>
         }
       />

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
-import type { ExperimentSummary } from "../../api/types";
-
+import type { ReactNode } from "react";
+import { useRemoveRun } from "../../api/experiment_changes";
+import type { Experiment, ExperimentSummary } from "../../api/types";
 import { formatDifference, formatDifferences, formatLevel } from "../../lib/comparison";
 import { differenceAxis } from "../../lib/experiments";
 import { formatConfidence, formatCount, formatP, formatUsd, UNKNOWN, visible } from "../../lib/format";
@@ -12,6 +13,7 @@ import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
+import { Failure } from "../../ui/states";
 import { Status } from "../../ui/status";
 import { TargetList } from "../../ui/target_list";
 import { Ago } from "../../ui/time";
@@ -39,7 +41,9 @@ export function Differences({ summary }: { summary: ExperimentSummary }) {
     return (
       <Section title="Differences from the baseline">
         <p className={page.note}>
-          They need a baseline and another run of the same scenarios that have ended.
+          {summary.experiment.baselineRunId === null
+            ? "No baseline is set, so no run is compared."
+            : "They need a baseline and another run of the same scenarios that have ended."}
         </p>
       </Section>
     );
@@ -126,13 +130,25 @@ function Difference({ row, axis }: { row: Row; axis: { min: number; max: number 
 interface RunsProps {
   runs: readonly NumberedRun[];
   reasons: ExperimentSummary["reasons"];
+  experiment: Experiment;
+  canWrite: boolean;
+  addRuns: ReactNode;
 }
 
-export function Runs({ runs, reasons: given }: RunsProps) {
+export function Runs({ runs, reasons: given, experiment, canWrite, addRuns }: RunsProps) {
+  const removal = useRemoveRun(experiment.id, experiment.baselineRunId);
   const reasons = new Map(given.map((each) => [each.runId, each.reason]));
   return (
     <Section title="Runs">
-      {runs.length === 0 && <p className={page.note}>None yet.</p>}
+      {addRuns && (
+        <div className={page.bar}>
+          {addRuns}
+          <Link to="/new" search={{ experiment: experiment.id }}>
+            Start a run in this experiment
+          </Link>
+        </div>
+      )}
+      {removal.isError && <Failure error={removal.error} what="The run was not removed" />}
       {runs.length > 0 && (
         <ScrollRegion label="Runs">
           <table>
@@ -144,6 +160,11 @@ export function Runs({ runs, reasons: given }: RunsProps) {
                 <th scope="col">Started</th>
                 <FigureHeader>Cost</FigureHeader>
                 <th scope="col">Comparison</th>
+                {canWrite && (
+                  <th scope="col">
+                    <span className="hidden-text">Change</span>
+                  </th>
+                )}
               </tr>
             </thead>
             <tbody>
@@ -164,6 +185,17 @@ export function Runs({ runs, reasons: given }: RunsProps) {
                   </td>
                   <td className="figure">{formatUsd(run.costUsd)}</td>
                   <td className={page.cell}>{visible(refusalText(reasons.get(run.runId) ?? ""))}</td>
+                  {canWrite && (
+                    <td>
+                      <button
+                        type="button"
+                        disabled={removal.isPending}
+                        onClick={() => removal.mutate(run.runId)}
+                      >
+                        Remove<span className="hidden-text"> run {run.number}</span>
+                      </button>
+                    </td>
+                  )}
                 </tr>
               ))}
             </tbody>

@@ -49,7 +49,7 @@ export function Trend({ runs: all }: { runs: readonly NumberedRun[] }) {
       {withFigures < 2 && (
         <p className={page.note}>
           {withFigures === 0 ? "No run has results yet" : "Only one run has results"}: a trend needs two runs
-          of this experiment that have ended with results. <code>cupel run --experiment</code> adds one.
+          of this experiment that have ended with results.
         </p>
       )}
       {all.length > runs.length && <p className={page.note}>{shownText(runs, all, "drawn")}</p>}

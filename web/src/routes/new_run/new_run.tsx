@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { ApiError, api, read } from "../../api/client";
 import { CreateRun } from "../../api/limits";
 import {
@@ -7,13 +8,15 @@ import {
   definitionsQuery,
   estimateQuery,
   modelsQuery,
+  runQuery,
   sessionQuery,
 } from "../../api/queries";
 import { connectorNamesQuery } from "../../api/resources";
-import type { RunInput, Schemas } from "../../api/types";
+import type { Run, RunInput, Schemas } from "../../api/types";
 import { parseBudget } from "../../lib/budget";
-import { formatCount } from "../../lib/format";
+import { formatCount, visible } from "../../lib/format";
 import { parseWhole } from "../../lib/forms";
+import { carriedSettings, chosenTargets, formOf, type RunForm } from "../../lib/run_again";
 import { NO_OPTIONS, optionsInput } from "../../lib/run_options";
 import { Field } from "../../ui/field";
 import { useKept } from "../../ui/kept";
@@ -39,17 +42,19 @@ export function NewRun() {
   const definitions = useQuery(definitionsQuery);
   const models = useQuery(modelsQuery);
   const session = useQuery(sessionQuery);
-  const chosen = route.useSearch().definition;
+  const { definition: chosen, run: repeated } = route.useSearch();
+  const old = useQuery({ ...runQuery(repeated ?? ""), enabled: repeated !== undefined });
   const isListed = definitions.data?.items.some((each) => each.id === chosen) ?? true;
   const other = useQuery({
     ...chosenDefinitionQuery(chosen ?? ""),
     enabled: chosen !== undefined && !isListed,
   });
-  const error = definitions.error ?? models.error ?? session.error ?? other.error;
+  const error = definitions.error ?? models.error ?? session.error ?? other.error ?? old.error;
   const retry = () => {
     void definitions.refetch();
     void models.refetch();
     void session.refetch();
+    if (repeated !== undefined) void old.refetch();
   };
   return (
     <>
@@ -58,7 +63,7 @@ export function NewRun() {
       <NewRunTabs />
       {error ? (
         <Failure error={error} what="Definitions and models" retry={retry} />
-      ) : !definitions.data || !models.data || !session.data || other.isLoading ? (
+      ) : !definitions.data || !models.data || !session.data || other.isLoading || old.isLoading ? (
         <Loading what="definitions and models" />
       ) : session.data.role === "viewer" ? (
         <RoleTooLow detail="Starting a run needs the role member or admin; this session has viewer." />
@@ -74,6 +79,8 @@ export function NewRun() {
         </Empty>
       ) : (
         <Form
+          key={old.data?.id}
+          old={old.data}
           definitions={definitions.data.items}
           hasMore={definitions.data.nextCursor !== null}
           other={other.data}
@@ -89,35 +96,61 @@ function lacksScenarios(error: Error | null): boolean {
 }
 
 interface FormProps {
+  /** The form has the settings of this run at first. */
+  old: Run | undefined;
   definitions: readonly Schemas["DefinitionSummary"][];
   hasMore: boolean;
   other: Schemas["DefinitionSummary"] | undefined;
   models: readonly Schemas["Model"][];
 }
 
-const FORM = "new";
+function firstForm(models: FormProps["models"], experiment = ""): RunForm {
+  return {
+    selected: DEFAULT_MODELS.filter((id) => models.some((each) => each.id === id)),
+    agents: [],
+    name: "",
+    sample: SAMPLE.default,
+    repeats: String(REPEATS.default),
+    withReport: CreateRun.report.default,
+    options: { ...NO_OPTIONS, experiment },
+  };
+}
 
-function Form({ definitions, hasMore, other, models }: FormProps) {
-  const chosen = route.useSearch().definition;
+/** Says whose settings the form has, and which of them it does not show. */
+function Repeated({ run, names }: { run: Run; names: readonly string[] }) {
+  return (
+    <p className={styles.note}>
+      The settings are those of{" "}
+      <Link to="/runs/$id" params={{ id: run.id }}>
+        {visible(run.name ?? run.definitionName)}
+      </Link>
+      {names.length > 0 && `, also those that are not shown: ${names.join(", ")}`}.
+    </p>
+  );
+}
+
+function Form({ old, definitions, hasMore, other, models }: FormProps) {
+  const { definition: chosen, experiment } = route.useSearch();
+  const form = old ? `again.${old.id}` : experiment ? `experiment.${experiment}` : "new";
   const setSearch = route.useNavigate();
   const definition = definitions.find((each) => each.id === chosen) ?? other ?? definitions[0];
-  const [selected, select] = useKept<readonly string[]>(FORM, "selected", () =>
-    DEFAULT_MODELS.filter((id) => models.some((each) => each.id === id)),
-  );
-  const [name, setName] = useKept(FORM, "name", "");
-  const [sample, setSample] = useKept<number>(FORM, "sample", SAMPLE.default);
-  const [repeats, setRepeats] = useKept(FORM, "repeats", String(REPEATS.default));
-  const [budgetText, setBudgetText] = useKept(FORM, "budgetText", "");
+  const [initial] = useState(() => (old ? formOf(old) : firstForm(models, experiment)));
+  const carried = old && carriedSettings(old);
+  const [selected, select] = useKept<readonly string[]>(form, "selected", initial.selected);
+  const [name, setName] = useKept(form, "name", initial.name);
+  const [sample, setSample] = useKept<number>(form, "sample", initial.sample);
+  const [repeats, setRepeats] = useKept(form, "repeats", initial.repeats);
+  const [budgetText, setBudgetText] = useKept(form, "budgetText", "");
   const [allowUnpriced, setAllowUnpriced] = useKept<boolean>(
-    FORM,
+    form,
     "allowUnpriced",
     CreateRun.allowUnpriced.default,
   );
-  const [withReport, setWithReport] = useKept<boolean>(FORM, "withReport", CreateRun.report.default);
-  const [keptOptions, setOptions] = useKept(FORM, "options", NO_OPTIONS);
+  const [withReport, setWithReport] = useKept<boolean>(form, "withReport", initial.withReport);
+  const [keptOptions, setOptions] = useKept(form, "options", initial.options);
   // What was kept before an update of the page lacks the options that came with it.
   const options = { ...NO_OPTIONS, ...keptOptions };
-  const [agents, setAgents] = useKept<readonly string[]>(FORM, "agents", []);
+  const [agents, setAgents] = useKept<readonly string[]>(form, "agents", initial.agents);
   // A connector of the type "tools" executes calls of tools; it answers nobody.
   const connectors = useQuery(connectorNamesQuery).data?.filter((each) => each.type !== "tools") ?? [];
   const chosenOptions = optionsInput(options);
@@ -131,10 +164,11 @@ function Form({ definitions, hasMore, other, models }: FormProps) {
       ? {
           ...chosenOptions,
           definitionId: definition.id,
-          models: targets,
+          ...chosenTargets(old, selected, agents),
           samplePercentage: sample,
           repeats: repeatCount,
           ...(withReport && { report: true }),
+          ...(carried && { config: { ...carried.config, ...chosenOptions.config } }),
         }
       : null;
   const body: RunInput | null =
@@ -152,11 +186,15 @@ function Form({ definitions, hasMore, other, models }: FormProps) {
   return (
     <div className={styles.form}>
       <div className={styles.fields}>
+        {old && <Repeated run={old} names={carried?.names ?? []} />}
         <DefinitionField
           definitions={definitions}
           hasMore={hasMore}
           chosen={definition}
-          choose={(id) => void setSearch({ search: { definition: id }, replace: true })}
+          choose={(id) => {
+            void setSearch({ search: (search) => ({ ...search, definition: id }), replace: true });
+            setOptions({ ...options, version: "" });
+          }}
         />
         <Models models={models} selected={selected} select={select} />
         <Choices
@@ -236,7 +274,7 @@ function Form({ definitions, hasMore, other, models }: FormProps) {
           </p>
         )}
         <Start
-          form={FORM}
+          form={form}
           body={body}
           budget={budget ?? null}
           estimate={estimate.isStale ? undefined : estimate.data}

@@ -37,10 +37,8 @@ export function Connectors() {
         columns={COLUMNS}
         empty={
           <Empty title="No connectors yet">
-            <p>
-              A connector calls an agent over HTTP, which is then evaluated like a model.{" "}
-              <HowToCreate noun="connector" />
-            </p>
+            <p>A connector calls an agent over HTTP, which is then evaluated like a model.</p>
+            <HowToCreate noun="connector" />
           </Empty>
         }
       />

@@ -40,8 +40,9 @@ export function Evals() {
           <Empty title="No evals yet">
             <p>
               An eval is a saved evaluation, which each of its runs repeats: scenarios of a definition,
-              targets and judges. <HowToCreate noun="eval" />
+              targets and judges.
             </p>
+            <HowToCreate noun="eval" />
           </Empty>
         }
       />

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from "react";
 import { ApiError, api, read } from "../../api/client";
 import { useCanWrite } from "../../api/role";
 import { headersInput, parseObject } from "../../lib/forms";
+import { NewFold } from "../../ui/new_fold";
 import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
 import { ConnectorFields, type ConnectorValues, isComplete } from "./connector_fields";
@@ -51,8 +52,7 @@ export function NewConnector() {
     if (isValid) create.mutate();
   };
   return (
-    <details className={page.fold}>
-      <summary>New connector</summary>
+    <NewFold noun="connector">
       <form className={page.form} onSubmit={submit}>
         <ConnectorFields
           values={values}
@@ -65,6 +65,6 @@ export function NewConnector() {
         </button>
         {create.isError && <Failure error={create.error} what="No connector was created" />}
       </form>
-    </details>
+    </NewFold>
   );
 }

@@ -9,6 +9,7 @@ import { useCanWrite } from "../../api/role";
 import { visible } from "../../lib/format";
 import { Field } from "../../ui/field";
 import { ModelField } from "../../ui/model_field";
+import { NewFold } from "../../ui/new_fold";
 import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
@@ -18,10 +19,9 @@ export function NewEval() {
   const canWrite = useCanWrite();
   if (!canWrite) return null;
   return (
-    <details className={page.fold}>
-      <summary>New eval</summary>
+    <NewFold noun="eval">
       <Form />
-    </details>
+    </NewFold>
   );
 }
 

@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api, read } from "../../api/client";
 import { useCanWrite } from "../../api/role";
+import { NewFold } from "../../ui/new_fold";
 import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
@@ -33,8 +34,7 @@ export function NewPersona() {
     create.mutate();
   };
   return (
-    <details className={page.fold}>
-      <summary>New persona</summary>
+    <NewFold noun="persona">
       <form className={page.form} onSubmit={submit}>
         <TextField label="Name" id="name" maxLength={100} value={name} onChange={setName} />
         <TextField
@@ -51,6 +51,6 @@ export function NewPersona() {
         </button>
         {create.isError && <Failure error={create.error} what="No persona was created" />}
       </form>
-    </details>
+    </NewFold>
   );
 }

@@ -10,6 +10,7 @@ import { visible } from "../../lib/format";
 import { parseTags } from "../../lib/forms";
 import { type Confirmable, useConfirmedStart } from "../../ui/confirmed_start";
 import { Field } from "../../ui/field";
+import { NewFold } from "../../ui/new_fold";
 import { NumberField } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
@@ -21,10 +22,9 @@ export function NewSchedule() {
   const canWrite = useCanWrite();
   if (!canWrite) return null;
   return (
-    <details className={page.fold}>
-      <summary>New schedule</summary>
+    <NewFold noun="schedule">
       <Form />
-    </details>
+    </NewFold>
   );
 }
 

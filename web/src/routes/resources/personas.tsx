@@ -41,9 +41,9 @@ export function Personas() {
         empty={
           <Empty title="No personas yet">
             <p>
-              A persona is a user that a model simulates; scenarios name the personas of their conversations.{" "}
-              <HowToCreate noun="persona" />
+              A persona is a user that a model simulates; scenarios name the personas of their conversations.
             </p>
+            <HowToCreate noun="persona" />
           </Empty>
         }
       />

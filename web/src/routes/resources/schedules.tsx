@@ -49,9 +49,8 @@ export function Schedules() {
         columns={COLUMNS}
         empty={
           <Empty title="No schedules yet">
-            <p>
-              A schedule starts a run at a given time, or repeatedly. <HowToCreate noun="schedule" />
-            </p>
+            <p>A schedule starts a run at a given time, or repeatedly.</p>
+            <HowToCreate noun="schedule" />
           </Empty>
         }
       />
