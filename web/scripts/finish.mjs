@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 const MAX_ENTRY_JS = 150_000;
-const MAX_CSS = 20_000;
+const MAX_CSS = 24_000;
 const MAX_LAZY_JS = 60_000;
 
 const folder = process.argv[2];

@@ -23,6 +23,7 @@ import {
   reportSearch,
   runSearch,
   runsSearch,
+  scenariosSearch,
   transcriptsSearch,
   versionSearch,
 } from "./lib/search";
@@ -187,6 +188,7 @@ const definitionContent = createRoute({
 const scenarios = createRoute({
   getParentRoute: () => definition,
   path: "/scenarios",
+  validateSearch: scenariosSearch,
   component: lazyRouteComponent(() => import("./routes/definitions/scenarios"), "DefinitionScenarios"),
 });
 const editScenario = createRoute({
