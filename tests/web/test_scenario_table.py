@@ -7,6 +7,11 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from cupel_core.domain.access import AccessRole
+from cupel_core.domain.conversations.model_request import Message, MessageRole
+from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.scoring.assertions import AssertionResult
+from cupel_core.domain.scoring.scoring import build_scoring
+from tests.answered_runs import AnsweredRun
 from tests.unit.api.client import Client
 from tests.web.conftest import Open, check_screens
 from tests.web.samples import HOSTILE, PAYLOADS
@@ -198,6 +203,29 @@ def test_a_file_that_is_dropped_on_the_table_is_imported(open_page: Open, client
     expect(page.get_by_text("Imported: 1 scenario.")).to_be_visible()
     expect(names(page)).to_contain_text(["lost mug"])
     assert [each["name"] for each in stored(client, definition)][-1] == "lost mug"
+
+
+def test_the_last_pass_rates_are_a_column_that_sorts(open_page: Open, client: Client, definition: str) -> None:
+    run = AnsweredRun(
+        tuple(Scenario("", each["name"], (Message(MessageRole.USER, "?"),)) for each in SCENARIOS),
+        definition_id=definition,
+        workspace="acme",
+        scoring=lambda index: build_scoring(
+            None, None, (AssertionResult("contains", index in (1, 2, 5), float(index in (1, 2, 5)), ""),)
+        ),
+    ).completed()
+    assert [each["scenarioId"] for each in client.get(f"/v1/runs/{run.id}/scores/scenarios").json()["items"]][:3] == [
+        each["id"] for each in stored(client, definition)
+    ]
+    page = open_page(f"/definitions/{definition}/scenarios")
+    head = table_of(page).get_by_role("columnheader", name="Passed")
+    head.get_by_role("button").click()
+    head.get_by_role("button").click()
+    expect(names(page)).to_have_count(3)
+    rates = table_of(page).locator('[role="cell"].figure')
+    expect(rates).to_have_text(["100.0%", "50.0%", "0.0%"])
+    page.get_by_role("link", name="answered").click()
+    expect(page).to_have_url(re.compile(f"/runs/{run.id}"))
 
 
 def test_thousands_of_rows_are_read_as_they_are_needed(open_page: Open, client: Client, definition: str) -> None:
