@@ -825,6 +825,10 @@ class OperationMethods(Transport):
         """
         return self._get(f"/runs/{segment(run_id)}/case-names", first=first)
 
+    def get_case_texts(self, run_id: str, *, first: int = 0, limit: int = 100) -> Json:
+        """Get the input, expected answer and variables of up to 1,000 cases of a run."""
+        return self._get(f"/runs/{segment(run_id)}/case-texts", first=first, limit=limit)
+
     def list_run_cases(self, run_id: str, *, model: str | None = None, prompt_id: str | None = None) -> Pages:
         """List the results of a run by case: a row per scenario and persona, a cell per target and prompt.
 
@@ -853,9 +857,11 @@ class OperationMethods(Transport):
         """
         return self._get(f"/runs/{segment(run_id)}/probe-columns", block=block)
 
-    def list_probe_excerpts(self, run_id: str, indexes: list[int]) -> list[Json]:
+    def list_probe_excerpts(self, run_id: str, indexes: list[int], *, characters: int = 280) -> list[Json]:
         """Get the beginning of the answers of up to 100 probes, and why they passed or failed."""
-        return list(self._get(f"/runs/{segment(run_id)}/probe-excerpts", indexes=indexes)["items"])
+        return list(
+            self._get(f"/runs/{segment(run_id)}/probe-excerpts", indexes=indexes, characters=characters)["items"]
+        )
 
     def list_run_probes(
         self, run_id: str, *, status: str | None = None, model: str | None = None, prompt_id: str | None = None

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from cupel_core.contract.common import ResponseModel, read_from
-from cupel_core.domain.runs.excerpts import MAX_CHARACTERS
+from cupel_core.domain.runs.case_texts import MAX_CHARACTERS, MAX_VALUE_CHARACTERS, MAX_VALUES
 from cupel_core.domain.runs.probe_columns import MAX_NAMES
 
 
@@ -35,6 +35,8 @@ class ProbeColumnsResponse(ResponseModel):
     """Tags of failed assertions, as positions in `tagNames`. Example: [[], [0], []]"""
     failed_checks: list[list[int]]
     """Failed assertions, as positions in `checkNames`. Example: [[], [0], []]"""
+    passed_checks: list[list[int]]
+    """Passed assertions, as positions in `checkNames`. Example: [[0], [], []]"""
     turns: list[int | None]
     """Main model calls. Example: [1, 1, null]"""
     input_tokens: list[int | None]
@@ -58,7 +60,7 @@ class ProbeExcerptResponse(ResponseModel):
     """Index of the probe."""
     answer: Annotated[
         str | None,
-        Field(description=f"The last answer, at most {MAX_CHARACTERS} characters; null if errored, deleted or expired"),
+        Field(description="The last answer, up to `characters`; null if errored, deleted or expired"),
     ]
     """Example: You can return it within 30 days."""
     reason: str | None
@@ -95,3 +97,32 @@ class CaseNameListResponse(ResponseModel):
     items: list[CaseNameResponse]
     next_index: int | None
     """`first` of the next request; null after the last case. Example: 1000"""
+
+
+class CaseTextResponse(ResponseModel):
+    index: int
+    """Position among the cases of the run, from 0."""
+    input: Annotated[
+        str | None,
+        Field(
+            description=f"The user's first message or the simulated user's goal, at most {MAX_CHARACTERS} characters; "
+            "null if the run's snapshot is gone"
+        ),
+    ]
+    """Example: Can I return a kettle?"""
+    expected: str | None
+    """The reference answer, criterion of success, or the scenario's own checks; cut like `input`. Example: equals: 30"""
+    values: Annotated[
+        dict[str, str],
+        Field(
+            description=f"The first {MAX_VALUES} variables and metadata, as texts of at most "
+            f"{MAX_VALUE_CHARACTERS} characters"
+        ),
+    ]
+    """Example: {"tone": "short"}"""
+
+
+class CaseTextListResponse(ResponseModel):
+    items: list[CaseTextResponse]
+    next_index: int | None
+    """`first` of the next request; null after the last case. Example: 100"""

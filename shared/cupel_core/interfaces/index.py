@@ -166,6 +166,7 @@ INDEX = (
     Route("getCalibration", "GET", "/v1/runs/{run_id}/calibration", VIEWER, "analysis.operations.calibrations"),
     Route("cancelRun", "POST", "/v1/runs/{run_id}/cancel", MEMBER, "runs.operations.control"),
     Route("getCaseNames", "GET", "/v1/runs/{run_id}/case-names", VIEWER, "analysis.operations.run_tables"),
+    Route("getCaseTexts", "GET", "/v1/runs/{run_id}/case-texts", VIEWER, "analysis.operations.run_tables"),
     Route("listRunCases", "GET", "/v1/runs/{run_id}/cases", VIEWER, "runs.operations.reading"),
     Route("createEventTicket", "POST", "/v1/runs/{run_id}/event-tickets", VIEWER, "workspace.operations.sessions"),
     Route("listRunEvents", "GET", "/v1/runs/{run_id}/events", VIEWER, "runs.operations.events"),

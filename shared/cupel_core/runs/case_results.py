@@ -12,6 +12,7 @@ from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import Entry, decode_index, encode_cursor
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.case_results import CaseResults, cell_indexes, cell_results
+from cupel_core.domain.runs.case_texts import CaseTexts
 from cupel_core.domain.runs.case_view import CaseView
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.run import Run
@@ -85,6 +86,24 @@ class CaseNames:
             yield _view(summaries[snapshot.scenario_positions[index]], snapshot.persona(index))
 
 
+def list_texts(workspace: str, run_id: str, first: int, limit: int) -> Iterator[Entry[tuple[int, CaseTexts]]]:
+    """Yield up to `limit` cases from `first` on, by index, without texts if the run's snapshot is gone."""
+    run = _run_with_case(workspace, run_id, first)
+    cases = range(first, min(first + limit, run.plan.cases))
+    try:
+        snapshot = snapshots.get(run.snapshot_key)
+    except NotFound:
+        texts = dict[int, CaseTexts]()
+        positions = dict.fromkeys(cases, -1)
+    else:
+        positions = {index: snapshot.scenario_positions[index] for index in cases}
+        texts = dict(scenarios.read_texts(snapshot.manifest, sorted(set(positions.values()))))
+    for index in cases:
+        yield Entry(str(index), (index, texts.get(positions[index], CaseTexts())))
+    if cases.stop < run.plan.cases:
+        yield Entry(str(cases.stop), None)
+
+
 def _view(scenario: ScenarioSummary, persona: Persona | None) -> CaseView:
     return CaseView(
         scenario.id,
@@ -96,7 +115,11 @@ def _view(scenario: ScenarioSummary, persona: Persona | None) -> CaseView:
 
 
 def find_case_names(workspace: str, run_id: str, first: int) -> CaseNames:
+    return CaseNames(_run_with_case(workspace, run_id, first), first)
+
+
+def _run_with_case(workspace: str, run_id: str, first: int) -> Run:
     run = runs.get(RunRef(workspace, run_id))
     if first >= run.plan.cases:
         raise Invalid.field("first", f"must be less than {run.plan.cases:,}, the number of cases of the run")
-    return CaseNames(run, first)
+    return run

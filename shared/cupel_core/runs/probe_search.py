@@ -14,7 +14,7 @@ from cupel_core.base.deferred import dataclass
 from cupel_core.base.errors import Invalid, NotFound
 from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import ANY_TIME, DEFAULT_LIMIT, Creation, Entry, decode_cursor, encode_cursor, parse_index
-from cupel_core.domain.runs.excerpts import Excerpt, contains_words, excerpt_of
+from cupel_core.domain.runs.excerpts import DEFAULT_CHARACTERS, Excerpt, contains_words, excerpt_of
 from cupel_core.domain.runs.probe_columns import PROBES_PER_BLOCK
 from cupel_core.domain.runs.run import ProbeStatus, Run
 from cupel_core.domain.runs.transcripts import Transcript, readable_at
@@ -125,13 +125,15 @@ class Matches(NamedTuple):
     next_index: int | None
 
 
-def list_excerpts(workspace: str, run_id: str, indexes: Sequence[int], now: datetime) -> Iterator[Excerpt]:
+def list_excerpts(
+    workspace: str, run_id: str, indexes: Sequence[int], now: datetime, characters: int = DEFAULT_CHARACTERS
+) -> Iterator[Excerpt]:
     """Yield excerpts, ascending, without probes that have no outcome. Raise Invalid for an index beyond the run."""
     run = runs.get(RunRef(workspace, run_id))
     if beyond := [index for index in indexes if not 0 <= index < run.plan.total]:
         raise Invalid.field("indexes", f"must be from 0 to {run.plan.total - 1:,}: the run has no probe {beyond[0]}")
     found = outcomes.list_outcomes(_ref(run), sorted(set(indexes)))
-    return (excerpt_of(readable_at(outcome, now)) for outcome in found)
+    return (excerpt_of(readable_at(outcome, now), characters) for outcome in found)
 
 
 def find_matches(

@@ -36,6 +36,7 @@ from cupel_core.domain.definitions.scenarios import (
     persona_spans,
     scenario_id,
 )
+from cupel_core.domain.runs.case_texts import CaseTexts
 from cupel_core.domain.scoring.selections import comparisons
 from cupel_core.store import blobs, object_names
 from cupel_core.store.document_cache import DocumentCache
@@ -87,6 +88,10 @@ def read_identities(manifest: Manifest, positions: Iterable[int]) -> Iterator[tu
 
 def read_properties(manifest: Manifest, positions: Iterable[int]) -> Iterator[tuple[int, ScenarioProperties]]:
     return _read_parts(manifest, positions, lambda data: ScenarioProperties(data["dimensions"], data["metadata"]))
+
+
+def read_texts(manifest: Manifest, positions: Iterable[int]) -> Iterator[tuple[int, CaseTexts]]:
+    return _read_parts(manifest, positions, CaseTexts.of_json)
 
 
 def read_rubrics(manifest: Manifest, positions: Iterable[int]) -> Iterator[tuple[int, ScenarioRubric]]:

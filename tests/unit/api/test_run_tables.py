@@ -7,14 +7,16 @@ import pytest
 
 from cupel_core.base.clock import utc_now
 from cupel_core.domain.analysis.counted_outcomes import CountedCost, CountedOutcome
+from cupel_core.domain.conversations.conversation import Criteria
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.runs.case_texts import MAX_CHARACTERS
 from cupel_core.domain.runs.plan import Plan
 from cupel_core.domain.runs.probe_columns import MAX_NAMES, PROBES_PER_BLOCK, build_columns
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.runs.targets import plain_targets
 from cupel_core.domain.runs.transcripts import Summary, TranscriptResult
-from cupel_core.domain.scoring.assertions import AssertionResult
+from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.runs import probe_search
 from cupel_core.store import outcomes
@@ -87,8 +89,9 @@ def test_columns_say_where_each_probe_is_and_what_came_of_it(client: Client, run
     assert columns["score"][5:8] == [1.0, 0.5, 1.0]
     assert columns["decision"] == [*["2"] * 11, None]
     assert columns["errorCode"] == [*[None] * 11, "timeout"]
-    assert columns["checkNames"] == ["llm-rubric"]
-    assert columns["failedChecks"] == [*[[]] * 6, [0], [], [0], [], [0], []]
+    assert columns["checkNames"] == ["contains", "llm-rubric"]
+    assert columns["failedChecks"] == [*[[]] * 6, [1], [], [1], [], [1], []]
+    assert columns["passedChecks"] == [*[[0, 1]] * 6, [0], [0, 1], [0], [0, 1], [0], []]
     assert (columns["durationMs"][0], columns["durationMs"][11]) == (12, None)
     assert (columns["inputTokens"][0], columns["outputTokens"][0], columns["turns"][0]) == (3, 4, 1)
 
@@ -149,6 +152,9 @@ def test_a_probe_without_an_outcome_has_nothing_but_its_place(cloud: Settings, c
         ("probe-matches", {"q": "a b c d e f g h i j k"}, "q"),
         ("probe-matches", {"q": "x" * 201}, "q"),
         ("case-names", {"first": 3}, "first"),
+        ("case-texts", {"first": 3}, "first"),
+        ("case-texts", {"limit": 1_001}, "limit"),
+        ("probe-excerpts", {"indexes": "0", "characters": 8_001}, "characters"),
     ],
 )
 def test_what_the_run_does_not_have_is_refused(client: Client, run: Run, what: str, query: Json, field: str) -> None:
@@ -163,6 +169,7 @@ def test_what_the_run_does_not_have_is_refused(client: Client, run: Run, what: s
         ("probe-excerpts", {"indexes": "0"}),
         ("probe-matches", {"q": "answer"}),
         ("case-names", {}),
+        ("case-texts", {}),
     ],
 )
 def test_a_run_of_another_workspace_is_not_found(
@@ -273,3 +280,38 @@ def test_names_of_a_block_are_bounded() -> None:
     columns = build_columns(plan, range(1_000), found)
     assert (len(columns.tag_names), len(columns.check_names)) == (MAX_NAMES, MAX_NAMES)
     assert columns.tags[MAX_NAMES - 1 : MAX_NAMES + 1] == [[MAX_NAMES - 1], []]
+
+
+def test_cases_have_their_input_expectation_and_variables(client: Client) -> None:
+    asked = (Message(MessageRole.SYSTEM, "Secretly."), Message(MessageRole.USER, "Can I return a kettle?"))
+    by_hand = {"tier": "gold", "limits": {"days": 30}}
+    scenarios = (
+        Scenario("", "reference", asked, assertions=(Assertion("icontains", value="30"), Assertion("equals", value="Yes."))),
+        Scenario("", "checks", asked, assertions=(Assertion("icontains", value="30"), Assertion("is-json"))),
+        Scenario("", "goal", (), instructions="Get a refund.", criteria=Criteria("is refunded")),
+        Scenario("", "long", (Message(MessageRole.USER, "Ä" * 500),), metadata={"vars": by_hand, "owner": "Ada" * 99}),
+    )
+    run = described(scenarios=scenarios, repeats=1).completed()
+    listed = read(client, run, "case-texts", first=0, limit=3)
+    assert [(each["index"], each["input"], each["expected"]) for each in listed["items"]] == [
+        (0, "Can I return a kettle?", "Yes."),
+        (1, "Can I return a kettle?", "icontains: 30; is-json"),
+        (2, "Get a refund.", "is refunded"),
+    ]
+    (last,) = read(client, run, "case-texts", first=listed["nextIndex"])["items"]
+    assert last["input"] == "Ä" * (MAX_CHARACTERS - 1) + "…"
+    assert last["expected"] is None
+    assert last["values"] == {"tier": "gold", "limits": '{"days": 30}', "owner": ("Ada" * 99)[:119] + "…"}
+
+
+def test_texts_of_cases_are_missing_without_the_snapshot_of_the_run(cloud: Settings, client: Client) -> None:
+    going = start_large_run(2_500)
+    answer = client.get(f"/v1/runs/{going.id}/case-texts", query={"first": 2_499}, token=client.issue("ws_a")).json()
+    assert answer == {"items": [{"index": 2_499, "input": None, "expected": None, "values": {}}], "nextIndex": None}
+
+
+def test_excerpts_are_as_long_as_requested(client: Client, run: Run) -> None:
+    (short,) = read(client, run, "probe-excerpts", indexes="4", characters=12)["items"]
+    assert short["answer"] == "Answer numb…"
+    (whole,) = read(client, run, "probe-excerpts", indexes="4", characters=8_000)["items"]
+    assert whole["answer"].endswith("and so on ")

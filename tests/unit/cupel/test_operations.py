@@ -35,6 +35,7 @@ WITHOUT_A_COMMAND = {
     "list_label_set_items": "for programs in which people label; `cupel labels import` takes their labels",
     "reveal_verdict": "for programs in which people label; `cupel judges show` lists disagreements",
     "get_case_names": "for the page's matrix; `cupel show --matrix` names them",
+    "get_case_texts": "for the page's results; `cupel transcripts --full` shows inputs",
     "get_probe_columns": "for the page's matrix; `cupel show --matrix` reads transcripts",
     "list_probe_excerpts": "for the page's matrix; `cupel transcripts` shows them in full",
     "find_probe_matches": "for the page's matrix; `cupel transcripts --full` prints what can be searched",

@@ -90,6 +90,7 @@ QUERIES = {
     "scenarioScores": "scenarioScores(runId: $run) { scenarioName }",
     "runBreakdown": "runBreakdown(id: $run) { runId }",
     "graderAgreement": "graderAgreement(runId: $run) { items { kappa } }",
+    "caseTexts": "caseTexts(runId: $run) { items { input expected values } nextIndex }",
     "caseNames": "caseNames(runId: $run) { items { scenarioName } nextIndex }",
     "probeColumns": "probeColumns(runId: $run, block: 0) { runId }",
     "probeExcerpts": "probeExcerpts(runId: $run, indexes: [0, 1]) { items { index } }",

@@ -19,12 +19,16 @@ from cupel_core.contract.query import (
 from cupel_core.contract.run_tables import (
     CaseNameListResponse,
     CaseNameResponse,
+    CaseTextListResponse,
+    CaseTextResponse,
     ProbeColumnsResponse,
     ProbeExcerptListResponse,
     ProbeExcerptResponse,
     ProbeMatchesResponse,
 )
+from cupel_core.domain.runs.case_texts import CaseTexts
 from cupel_core.domain.runs.case_view import CaseView
+from cupel_core.domain.runs.excerpts import DEFAULT_CHARACTERS, MAX_CHARACTERS
 from cupel_core.domain.runs.plan import MAX_PROBES
 from cupel_core.domain.runs.probe_columns import PROBES_PER_BLOCK
 from cupel_core.runs import case_results, probe_search
@@ -81,8 +85,11 @@ def list_probe_excerpts(
             description=f"Indexes of up to {MAX_EXCERPTS} probes, repeated or separated by commas",
         ),
     ],
+    characters: Annotated[
+        int, Parameter(ge=1, le=MAX_CHARACTERS, description="Length after which each text is cut")
+    ] = DEFAULT_CHARACTERS,
 ) -> ProbeExcerptListResponse:
-    found = probe_search.list_excerpts(call.workspace, run_id, indexes, call.now)
+    found = probe_search.list_excerpts(call.workspace, run_id, indexes, call.now, characters)
     return ProbeExcerptListResponse(items=[ProbeExcerptResponse.from_value(excerpt) for excerpt in found])
 
 
@@ -123,3 +130,25 @@ def get_case_names(call: Call, run_id: str, first: FirstIndex = 0) -> Revalidate
 def _named(case: tuple[int, CaseView]) -> CaseNameResponse:
     index, view = case
     return CaseNameResponse.from_value(view, index=index)
+
+
+@operation(
+    "GET /v1/runs/{run_id}/case-texts",
+    "Get the input, expected answer and variables of up to 1,000 cases of a run",
+    role=VIEWER,
+    returns="Cases, by index",
+)
+def get_case_texts(
+    call: Call,
+    run_id: str,
+    first: FirstIndex = 0,
+    limit: Annotated[
+        int, Parameter(ge=1, le=case_results.MAX_CASES, description="Greatest number of cases to return")
+    ] = 100,
+) -> Ranged[CaseTextListResponse]:
+    return Ranged(case_results.list_texts(call.workspace, run_id, first, limit), limit, _with_texts)
+
+
+def _with_texts(case: tuple[int, CaseTexts]) -> CaseTextResponse:
+    index, texts = case
+    return CaseTextResponse.from_value(texts, index=index)

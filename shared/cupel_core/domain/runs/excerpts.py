@@ -1,9 +1,11 @@
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.conversations.model_request import Message, MessageRole
+from cupel_core.domain.runs.case_texts import beginning
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
 
-MAX_CHARACTERS = 280
-"""Each text has at most this many characters, to fit into a cell of a table."""
+DEFAULT_CHARACTERS = 280
+"""Each text has this many characters, to fit into a cell of a table, unless a request asks for more."""
+MAX_CHARACTERS = 8_000
 
 
 @dataclass(frozen=True)
@@ -17,16 +19,16 @@ class Excerpt:
     is_content_available: bool
 
 
-def excerpt_of(outcome: Outcome) -> Excerpt:
+def excerpt_of(outcome: Outcome, characters: int = DEFAULT_CHARACTERS) -> Excerpt:
     if isinstance(outcome, ProbeError):
-        return Excerpt(outcome.probe_index, None, _beginning(outcome.message), is_content_available=False)
+        return Excerpt(outcome.probe_index, None, _beginning(outcome.message, characters), is_content_available=False)
     reason = outcome.result.reason if outcome.result else None
     if reason is None and outcome.summary:
         reason = outcome.summary.decision_text or None
     return Excerpt(
         outcome.probe_index,
-        _beginning(_last_answer(outcome.messages)),
-        _beginning(reason),
+        _beginning(_last_answer(outcome.messages), characters),
+        _beginning(reason, characters),
         is_content_available=bool(outcome.messages),
     )
 
@@ -43,7 +45,5 @@ def _last_answer(messages: tuple[Message, ...]) -> str | None:
     return next(answers, None)
 
 
-def _beginning(text: str | None) -> str | None:
-    if text is None or len(text) <= MAX_CHARACTERS:
-        return text
-    return f"{text[: MAX_CHARACTERS - 1]}…"
+def _beginning(text: str | None, characters: int) -> str | None:
+    return None if text is None else beginning(text, characters)

@@ -51,6 +51,7 @@ class ProbeColumns:
     decision: list[str | None] = field(default_factory=list)
     tags: list[list[int]] = field(default_factory=list)
     failed_checks: list[list[int]] = field(default_factory=list)
+    passed_checks: list[list[int]] = field(default_factory=list)
     turns: list[int | None] = field(default_factory=list)
     input_tokens: list[int | None] = field(default_factory=list)
     output_tokens: list[int | None] = field(default_factory=list)
@@ -78,8 +79,9 @@ def build_columns(plan: Plan, indexes: range, outcomes: Iterable[CountedOutcome]
         outcome = by_index.get(index)
         _append(columns, outcome)
         columns.tags.append(tags.numbers(outcome.tags) if outcome else [])
-        failed = (name for name, passed in outcome.checks.items() if passed is False) if outcome else ()
-        columns.failed_checks.append(checks.numbers(failed))
+        by_name = outcome.checks if outcome else {}
+        for numbers, wanted in ((columns.failed_checks, False), (columns.passed_checks, True)):
+            numbers.append(checks.numbers(name for name, passed in by_name.items() if passed is wanted))
     columns.tag_names, columns.check_names = tags.to_list(), checks.to_list()
     return columns
 

@@ -90,6 +90,7 @@ OVERRIDES: dict[str, FieldOverride] = {
     "forkDefinition": FieldOverride(renamed={"definition_id": "parentId", "content": "changes"}, is_flat=True),
     "generateScenarios": FieldOverride(is_flat=True, defaults={"mode": "matrix"}),
     "getCaseNames": FieldOverride(renamed={"first": "firstIndex"}, cost=_BLOCK_COST),
+    "getCaseTexts": FieldOverride(renamed={"first": "firstIndex"}, cost=_BLOCK_COST),
     "getProbeColumns": FieldOverride(cost=_BLOCK_COST),
     "getRunBreakdown": FieldOverride(cost=_COUNTING_COST),
     "getRunResults": FieldOverride(cost=_COUNTING_COST),
