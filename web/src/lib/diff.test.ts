@@ -100,8 +100,11 @@ test("a line is a sentence too, and common lines stay between those that differ"
   ]);
 });
 
-test("the share of common text counts no white space", () => {
-  expect(commonShare(diffWords("a b", "a c"))).toBe(0.5);
-  expect(commonShare(diffWords("", ""))).toBe(1);
-  expect(commonShare(diffWords("a   ", "b   "))).toBe(0);
+test("what is added at the end of a text leaves it common, and single words that happen to be equal do not", () => {
+  const share = (before: string, after: string) => commonShare(diffWords(before, after));
+  expect(share("Be brief.", "Be brief. Then name the policy, and the next step.")).toBe(1);
+  expect(share("the cat of Ann", "the dog and of course the bird")).toBe(0);
+  expect(share("Reply in 3 days", "Reply in 5 days")).toBeGreaterThan(0.5);
+  expect(share("", "new")).toBe(1);
+  expect(share("a   ", "b   ")).toBe(0);
 });

@@ -36,15 +36,21 @@ export function diffTexts(before: string, after: string): { parts: Part[]; areSe
   return { parts: oldFirst(diffTokens(sentences(before), sentences(after))), areSentences: true };
 }
 
-/** Returns how much of both texts is common, without white space; 1 for empty ones. */
+/**
+ * Returns how much of the shorter text is common, without white space; 1 for equal texts. A common word between others
+ * that differ does not count.
+ */
 export function commonShare(parts: readonly Part[]): number {
-  let [common, all] = [0, 0];
+  if (parts.every((each) => each.side === "same")) return 1;
+  let [common, before, after] = [0, 0, 0];
   for (const { side, text } of parts) {
     const length = text.replace(/\s+/g, "").length;
-    all += side === "same" ? 2 * length : length;
-    if (side === "same") common += 2 * length;
+    if (side !== "added") before += length;
+    if (side !== "removed") after += length;
+    if (side === "same" && (text.match(/[\p{L}\p{N}_]+/gu)?.length ?? 0) > 1) common += length;
   }
-  return all === 0 ? 1 : common / all;
+  const shorter = Math.min(before, after);
+  return shorter === 0 ? 1 : common / shorter;
 }
 
 /** Moves what was removed before what was added, between two common parts. */
