@@ -88,10 +88,9 @@ def test_failures_are_walked_with_n_and_p_and_a_link_shows_the_same(open_page: O
     assert len(set(seen)) == 3
     page.keyboard.press("p")
     expect(page).to_have_url(seen[1])
-    shown = page.get_by_role("article").inner_text()
+    shown = settled(page).get_by_role("article").inner_text()
     other = open_page(seen[1].partition("$default")[2].replace("?", "%3F"))
-    expect(other.get_by_role("article")).to_be_visible()
-    assert other.get_by_role("article").inner_text() == shown
+    expect(other.get_by_role("article")).to_have_text(shown, use_inner_text=True)
     page.keyboard.press("Escape")
     expect(page).not_to_have_url(re.compile("t="))
 

@@ -96,8 +96,9 @@ def test_versions_are_compared_field_by_field(open_page: Open, definition: str) 
 def test_scenarios_are_read_and_imported(open_page: Open, client: Client, definition: str) -> None:
     page = open_page(f"/definitions/{definition}/scenarios")
     expect(count_of(page, 3)).to_be_visible()
-    page.get_by_text("case 1").click()
-    expect(page.get_by_role("heading", name="Success criteria").locator("visible=true")).to_have_count(1)
+    page.get_by_role("link", name=re.compile("^case 1")).click()
+    expect(page.get_by_label("Success criteria")).to_be_in_viewport()
+    page.get_by_role("link", name="All scenarios").click()
     page.get_by_text("Import scenarios from a file").click()
     bad = "\n".join([json.dumps({"prompt": "fine"}), json.dumps({"prompt": 5})])
     file = {"name": "cases.jsonl", "mimeType": "application/jsonl", "buffer": bad.encode()}

@@ -29,6 +29,7 @@ def saved(client: Client) -> str:
 
 
 def write(page: Page, *operations: dict[str, Any]) -> None:
+    page.get_by_label("as JSON", exact=True).check()
     page.get_by_role("textbox", name="Operations, as JSON").fill(json.dumps(operations, indent=2))
 
 
@@ -36,7 +37,7 @@ def test_a_profile_is_written_with_the_keyboard_and_checked(open_page: Open, cli
     page = open_page("/profiles")
     page.get_by_role("link", name="New profile").focus()
     page.keyboard.press("Enter")
-    page.get_by_label("Name").focus()
+    page.get_by_label("Name", exact=True).focus()
     page.keyboard.type("Polite")
     expect(page.get_by_role("list", name="For a new message")).to_contain_text("Tone of the answer")
     page.keyboard.press("Enter")
@@ -47,7 +48,8 @@ def test_a_profile_is_written_with_the_keyboard_and_checked(open_page: Open, cli
 
 def test_errors_and_warnings_are_named_with_their_lines(open_page: Open) -> None:
     page = open_page("/profiles/new")
-    page.get_by_label("Name").fill("Guarded")
+    page.get_by_label("Name", exact=True).fill("Guarded")
+    page.get_by_label("as JSON", exact=True).check()
     problems = page.get_by_role("list", name="Problems of Operations, as JSON")
     text = page.get_by_role("textbox", name="Operations, as JSON")
     text.fill('[\n  {"id": "a"\n  "name": "b"}\n]')
@@ -65,6 +67,81 @@ def test_errors_and_warnings_are_named_with_their_lines(open_page: Open) -> None
     expect(page.get_by_role("heading", name="Operations per turn")).to_be_visible()
     write(page, {**operation(), "order": "first", "kind": "oracle"})
     expect(problems).to_contain_text("operations.0.kind")
+
+
+def test_operations_are_edited_by_their_fields(open_page: Open, client: Client) -> None:
+    page = open_page("/profiles/new")
+    page.get_by_label("Name", exact=True).fill("Planned")
+    page.get_by_label("Id", exact=True).fill("plan")
+    page.get_by_label("Name of the operation").fill("A plan")
+    page.get_by_label("Its value is").select_option("the answer of a model")
+    page.get_by_label("Model", exact=True).fill("sim/steady")
+    page.get_by_label("Prompt", exact=True).fill("Plan: {{ user.text }}")
+    page.get_by_label("It runs", exact=True).select_option("before and after")
+    page.get_by_label("Tag", exact=True).fill("Not A Tag")
+    field = page.get_by_label("Tag", exact=True)
+    expect(field).to_have_attribute("aria-invalid", "true")
+    field.fill("plan")
+    expect(field).to_have_attribute("aria-invalid", "false")
+    page.get_by_label("What it changes").select_option("a note beside the answer")
+    page.get_by_label("It runs", exact=True).select_option("after the answer")
+    page.get_by_label("The turn fails unless it is done").check()
+    expect(page.get_by_role("list", name="For a new message")).to_contain_text("A plan")
+    page.get_by_label("as JSON", exact=True).check()
+    text = page.get_by_role("textbox", name="Operations, as JSON")
+    expect(text).to_have_value(re.compile('"kind": "llm"'))
+    text.fill("[")
+    page.get_by_label("by their fields", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("The text is no JSON list")
+    text.fill("[]")
+    page.get_by_label("by their fields", exact=True).check()
+    page.get_by_role("button", name="Add an operation").click()
+    page.get_by_label("Its value is").select_option("a guard by expressions")
+    for label, value in (("Id", "scene"), ("Name of the operation", "Scene"), ("Tag", "scene"), ("Key", "isShort")):
+        page.get_by_label(label, exact=True).fill(value)
+    page.get_by_label("Question", exact=True).fill("Is it short?")
+    page.get_by_label("Expression", exact=True).fill("user.text | length < 20")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", name="Planned")).to_be_in_viewport()
+    [summary] = client.get("/v1/profiles").json()["items"]
+    [stored] = client.get(f"/v1/profiles/{summary['id']}").json()["operations"]
+    assert (stored["kind"], stored["params"]["engine"], stored["artifact"]["format"]) == ("guard", "rules", "json")
+    assert stored["params"]["outputs"][0]["when"] == "user.text | length < 20"
+    page.get_by_label("This operation is").select_option("not in use")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_label("Version", exact=True)).to_have_value("2")
+    [changed] = client.get(f"/v1/profiles/{summary['id']}").json()["operations"]
+    assert changed == {**stored, "enabled": False}
+
+
+def test_runs_and_schedules_choose_a_profile(open_page: Open, client: Client, saved: str) -> None:
+    definition = client.post("/v1/definitions", {"name": "Refunds", "content": {"system": "Help."}}).json()["id"]
+    client.post(f"/v1/definitions/{definition}/scenarios", {"items": ["Hello"]})
+    page = open_page(f"/new%3Fdefinition={definition}")
+    page.get_by_text("More options: defaults").click()
+    page.get_by_label("Operation profile").select_option(saved)
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("heading", name="Refunds")).to_be_visible()
+    [run] = client.get("/v1/runs").json()["items"]
+    assert run["config"]["profileId"] == saved
+    page = open_page("/schedules")
+    page.get_by_text("New schedule").click()
+    page.get_by_label("Name").fill("nightly")
+    page.get_by_label("When").fill("rate(6 hours)")
+    page.get_by_label("Definition", exact=True).select_option("Refunds")
+    page.get_by_label("Models").fill("sim/steady")
+    page.get_by_label("Operation profile").select_option(saved)
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_text("Created.")).to_be_visible()
+    [schedule] = client.get("/v1/schedules").json()["items"]
+    assert schedule["run"]["config"]["profileId"] == saved
+    page = open_page(f"/schedules/{schedule['id']}")
+    expect(page.get_by_label("Operation profile")).to_have_value(saved)
+    page.get_by_label("Operation profile").select_option("none")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("row").filter(has_text="nightly")).to_be_visible()
+    [schedule] = client.get("/v1/schedules").json()["items"]
+    assert schedule["run"]["config"]["profileId"] is None
 
 
 def test_a_change_of_the_operations_makes_a_version(open_page: Open, client: Client, saved: str) -> None:
@@ -100,7 +177,7 @@ def test_a_profile_that_has_changed_meanwhile_is_not_overwritten(open_page: Open
     client.patch(f"/v1/profiles/{saved}", {"enabled": False})
     page.get_by_role("button", name="Save").click()
     page.get_by_role("button", name="Save mine over it").click()
-    expect(page.get_by_text("not in use")).to_be_visible()
+    expect(page.locator("main p").get_by_text("not in use")).to_be_visible()
     stored = client.get(f"/v1/profiles/{saved}").json()
     assert (stored["description"], stored["enabled"]) == ("mine again", False)
 

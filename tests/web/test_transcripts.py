@@ -255,7 +255,7 @@ def test_a_result_is_corrected_and_the_correction_removed(open_page: Open, run: 
     dialog.get_by_label("Reason").fill("It names the refund in the second sentence.")
     dialog.get_by_role("button", name="Save").click()
     expect(article).to_contain_text("Corrected by a person, score 0.90: It names the refund")
-    expect(page.get_by_role("gridcell", selected=True)).to_contain_text("3/4 passed")
+    expect(page.get_by_role("gridcell", selected=True)).to_contain_text("4/4 passed")
     client = Client(None)
     client.token = client.issue()
     assert client.get(f"/v1/probes/{run.id}-1").json()["result"]["score"] == 0.9

@@ -22,6 +22,7 @@ import {
   resultsSearch,
   runSearch,
   runsSearch,
+  scenariosSearch,
   versionSearch,
 } from "./lib/search";
 import { Shell } from "./ui/shell";
@@ -166,6 +167,7 @@ const definitionContent = createRoute({
 const scenarios = createRoute({
   getParentRoute: () => definition,
   path: "/scenarios",
+  validateSearch: scenariosSearch,
   component: lazyRouteComponent(() => import("./routes/definitions/scenarios"), "DefinitionScenarios"),
 });
 const editScenario = createRoute({

@@ -1,6 +1,13 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  type QueryClient,
+  queryOptions,
+} from "@tanstack/react-query";
+import { ratesByScenario } from "../lib/scenario_table";
 import type { DefinitionsSearch } from "../lib/search";
 import { api, read, readTagged } from "./client";
+import type { Schemas } from "./types";
 
 const WATCH_MS = 2_000;
 
@@ -92,8 +99,62 @@ export const scenariosQuery = (id: string, version: number) =>
       ),
     initialPageParam: "",
     getNextPageParam: cursorOf,
-    // Unfolded parts stay unfolded while the next version's are read.
+    // The scenarios of a version never change; those of the version before are shown while the next one's are read.
+    staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before, query) => (query?.queryKey[1] === id ? before : undefined),
+  });
+
+/** Stores a changed scenario in the rows of the definition's next version, which are then not read again. */
+export function storeScenario(
+  client: QueryClient,
+  shownVersion: number,
+  { definitionId, definitionVersion, ...scenario }: Schemas["ScenarioDetail"],
+): Promise<void> {
+  const rows = client.getQueryData(scenariosQuery(definitionId, shownVersion).queryKey);
+  // Somebody else may have changed other scenarios meanwhile.
+  if (rows === undefined || definitionVersion !== shownVersion + 1)
+    return client.invalidateQueries({ queryKey: ["definition", definitionId] });
+  const pages = rows.pages.map((page) => ({
+    ...page,
+    items: page.items.map((each) => (each.id === scenario.id ? scenario : each)),
+  }));
+  client.setQueryData(scenariosQuery(definitionId, definitionVersion).queryKey, { ...rows, pages });
+  return client.invalidateQueries({ queryKey: definitionQuery(definitionId).queryKey });
+}
+
+/** This many scenarios have their last pass rates read: more would take too many requests. */
+const MOST_RATED = 1_000;
+const MOST_SCORES = 2_000;
+
+/** Reads the pass rates of the latest completed run by scenario; null without one, and for large runs. */
+export const lastRatesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["runs", "rates", id],
+    queryFn: async ({ signal }) => {
+      const [run] = (
+        await read(
+          api.GET("/v1/runs", {
+            signal,
+            params: { query: { definitionId: id, status: "COMPLETED", limit: 1 } },
+          }),
+        )
+      ).items;
+      if (run === undefined || run.scenarioCount > MOST_RATED) return null;
+      const scores: Schemas["ScenarioScores"][] = [];
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        if (scores.length >= MOST_SCORES) return null;
+        const page: Schemas["ScenarioScoresPage"] = await read(
+          api.GET("/v1/runs/{run_id}/scores/scenarios", {
+            signal,
+            params: { path: { run_id: run.id }, query: { limit: 100, ...(cursor && { cursor }) } },
+          }),
+        );
+        scores.push(...page.items);
+        cursor = page.nextCursor;
+      }
+      return { run, rates: ratesByScenario(scores) };
+    },
+    staleTime: 60_000,
   });
 
 /** Reads a scenario with its ETag for a change. Edited fields stay as they were when they were opened. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { diffLines, diffTokens, diffWords, type Part } from "./diff";
+import { commonShare, diffLines, diffTexts, diffTokens, diffWords, type Part } from "./diff";
 
 const before = (parts: readonly Part[]) =>
   parts.filter((each) => each.side !== "added").map((each) => each.text);
@@ -38,7 +38,7 @@ test("both texts are in the difference, and it is the shortest", () => {
 test("any text is in its difference with any other", () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (one, other) => {
-      for (const diff of [diffWords, diffLines]) {
+      for (const diff of [diffWords, diffLines, (a: string, b: string) => diffTexts(a, b).parts]) {
         expect(before(diff(one, other)).join("")).toBe(one);
         expect(after(diff(one, other)).join("")).toBe(other);
       }
@@ -61,4 +61,50 @@ test("texts that have nothing in common end in bounded time", () => {
   const started = performance.now();
   expect(before(diffWords(one, other)).join("")).toBe(one);
   expect(performance.now() - started).toBeLessThan(10_000);
+});
+
+test("small edits are shown by words", () => {
+  const { parts, areSentences } = diffTexts("Be brief and kind. Ask once.", "Be brief and exact. Ask once.");
+  expect(areSentences).toBe(false);
+  expect(parts).toContainEqual({ side: "removed", text: "kind" });
+});
+
+test("where little is common, whole sentences are replaced, the old ones first", () => {
+  const before = "Answer politely. Customers may return goods within 30 days. Never offer money.";
+  const after =
+    "Answer politely. Name the policy, then the next step that a customer can take. Do not apologize twice.";
+  expect(diffTexts(before, after)).toEqual({
+    areSentences: true,
+    parts: [
+      { side: "same", text: "Answer politely. " },
+      { side: "removed", text: "Customers may return goods within 30 days. Never offer money." },
+      {
+        side: "added",
+        text: "Name the policy, then the next step that a customer can take. Do not apologize twice.",
+      },
+    ],
+  });
+});
+
+test("a line is a sentence too, and common lines stay between those that differ", () => {
+  const { parts } = diffTexts(
+    "alpha beta gamma\nRules:\nsome old words here",
+    "delta epsilon\nRules:\nnew text at last",
+  );
+  expect(parts.map((each) => `${each.side} ${each.text}`)).toEqual([
+    "removed alpha beta gamma\n",
+    "added delta epsilon\n",
+    "same Rules:\n",
+    "removed some old words here",
+    "added new text at last",
+  ]);
+});
+
+test("what is added at the end of a text leaves it common, and single words that happen to be equal do not", () => {
+  const share = (before: string, after: string) => commonShare(diffWords(before, after));
+  expect(share("Be brief.", "Be brief. Then name the policy, and the next step.")).toBe(1);
+  expect(share("the cat of Ann", "the dog and of course the bird")).toBe(0);
+  expect(share("Reply in 3 days", "Reply in 5 days")).toBeGreaterThan(0.5);
+  expect(share("", "new")).toBe(1);
+  expect(share("a   ", "b   ")).toBe(0);
 });

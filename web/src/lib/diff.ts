@@ -26,6 +26,53 @@ export function diffLines(before: string, after: string): Part[] {
   return diffTokens(lines(before), lines(after));
 }
 
+/** Below this share of common text, words that happen to be equal are scattered among those that are not. */
+const LEAST_COMMON = 0.5;
+
+/** Marks the words that differ or, where little is common, whole sentences: the old ones before the new ones. */
+export function diffTexts(before: string, after: string): { parts: Part[]; areSentences: boolean } {
+  const parts = diffWords(before, after);
+  if (commonShare(parts) >= LEAST_COMMON) return { parts, areSentences: false };
+  return { parts: oldFirst(diffTokens(sentences(before), sentences(after))), areSentences: true };
+}
+
+/**
+ * Returns how much of the shorter text is common, without white space; 1 for equal texts. A common word between others
+ * that differ does not count.
+ */
+export function commonShare(parts: readonly Part[]): number {
+  if (parts.every((each) => each.side === "same")) return 1;
+  let [common, before, after] = [0, 0, 0];
+  for (const { side, text } of parts) {
+    const length = text.replace(/\s+/g, "").length;
+    if (side !== "added") before += length;
+    if (side !== "removed") after += length;
+    if (side === "same" && (text.match(/[\p{L}\p{N}_]+/gu)?.length ?? 0) > 1) common += length;
+  }
+  const shorter = Math.min(before, after);
+  return shorter === 0 ? 1 : common / shorter;
+}
+
+/** Moves what was removed before what was added, between two common parts. */
+function oldFirst(parts: readonly Part[]): Part[] {
+  const sorted: Part[] = [];
+  let added: Part[] = [];
+  for (const part of parts) {
+    if (part.side === "added") added.push(part);
+    else if (part.side === "removed") sorted.push(part);
+    else {
+      sorted.push(...added, part);
+      added = [];
+    }
+  }
+  return joined([...sorted, ...added]);
+}
+
+/** Splits a text after the ends of sentences and of lines. */
+function sentences(text: string): string[] {
+  return text.match(/[^\n]*?(?:[.!?:]+["'”’)]*[^\S\n]+|\n+|$)/g)?.filter((each) => each !== "") ?? [];
+}
+
 function words(text: string): string[] {
   return text.match(/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? [];
 }

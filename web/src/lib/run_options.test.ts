@@ -22,6 +22,7 @@ const filled: RunOptions = {
   judge: " sim/steady ",
   persona: "sim/bold",
   summarizer: "sim/contrarian",
+  profile: "prof_1",
   evaluator: "https://grader.example.com/eval",
 };
 
@@ -37,6 +38,7 @@ test("every option is in the request", () => {
     priority: "HIGH",
     experimentId: "exp_1",
     config: {
+      profileId: "prof_1",
       temperature: 0.7,
       maxTurns: 4,
       maxConcurrency: 20,
@@ -46,7 +48,7 @@ test("every option is in the request", () => {
       evaluatorUrl: "https://grader.example.com/eval",
     },
   });
-  expect(countOptions(filled)).toBe(11);
+  expect(countOptions(filled)).toBe(12);
 });
 
 test("a temperature and a seed may be 0", () => {

@@ -15,6 +15,7 @@ export type OptionField = {
 } & (
   | { readonly kind: "whole" | "decimal"; readonly bounds: Bounds; readonly size?: number }
   | { readonly kind: "model"; readonly placeholder: string }
+  | { readonly kind: "profile" }
   | { readonly kind: "text"; readonly maxLength: number }
 );
 
@@ -89,6 +90,7 @@ export const FIELDS = [
     kind: "model",
     placeholder: "workspace default, or the judge",
   },
+  { name: "profile", id: "profile", label: "Operation profile", field: "config.profileId", kind: "profile" },
   {
     name: "evaluator",
     id: "evaluator",

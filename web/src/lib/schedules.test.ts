@@ -50,6 +50,23 @@ test("what a form does not show stays as it is", () => {
   });
 });
 
+test("another profile replaces the version too, and none removes both", () => {
+  const pinned = {
+    ...schedule,
+    run: { ...run, config: { ...config, profileId: "prof_1", profileVersion: 3 } },
+  };
+  const configOf = (profileId?: string | null) =>
+    changedStart(pinned as unknown as Schemas["Schedule"], {
+      sourceId: "def_1",
+      repeats: 1,
+      maxBudgetUsd: null,
+      profileId,
+    }).run?.config;
+  expect(configOf()).toMatchObject({ profileId: "prof_1", profileVersion: 3 });
+  expect(configOf("prof_2")).toMatchObject({ profileId: "prof_2", profileVersion: null });
+  expect(configOf(null)).toMatchObject({ profileId: null, profileVersion: null });
+});
+
 test("the version of another definition is its latest", () => {
   const changed = changedStart(schedule, { sourceId: "def_2", repeats: 2, maxBudgetUsd: 1 });
   expect(changed.run?.definitionVersion).toBeNull();

@@ -10,6 +10,8 @@ export interface StartChanges {
   readonly targets?: Schemas["TargetInput"][] | undefined;
   readonly repeats: number;
   readonly maxBudgetUsd: number | null;
+  /** Undefined leaves the operation profile as it is; null is for none. */
+  readonly profileId?: string | null | undefined;
   /** It is the confirmed expected cost of a run, if that is more than a budget. */
   readonly confirmedUsd?: number | undefined;
 }
@@ -17,7 +19,7 @@ export interface StartChanges {
 /** Returns the run or eval run that a schedule starts, with these changes: a request replaces it completely. */
 export function changedStart(
   { run, evalRun }: Schedule,
-  { sourceId, targets, repeats, maxBudgetUsd, confirmedUsd }: StartChanges,
+  { sourceId, targets, repeats, maxBudgetUsd, profileId, confirmedUsd }: StartChanges,
 ): Pick<Schemas["UpdateSchedule"], "run" | "evalRun"> {
   const agreed = confirmedUsd === undefined ? {} : { confirmedUsd };
   if (run) {
@@ -33,7 +35,7 @@ export function changedStart(
         repeats,
         maxBudgetUsd,
         ...agreed,
-        config: configInput(config),
+        config: configInput(config, profileId),
       } as Schemas["CreateRun"],
     };
   }
@@ -46,12 +48,15 @@ export function changedStart(
       repeats,
       maxBudgetUsd,
       ...agreed,
-      config: configInput(config),
+      config: configInput(config, profileId),
     } as Schemas["CreateScheduledEvalRun"],
   };
 }
 
-/** The temperature is among the parameters too, and a request has it once. */
-function configInput({ temperature: _, ...config }: Schemas["ScheduledRunConfig"]) {
-  return config;
+/** The temperature is among the parameters too, and a request has it once. A version belongs to one profile. */
+function configInput(
+  { temperature: _, ...config }: Schemas["ScheduledRunConfig"],
+  profileId: string | null | undefined,
+) {
+  return profileId === undefined ? config : { ...config, profileId, profileVersion: null };
 }

@@ -18,6 +18,7 @@ import {
   runsSearch,
   STATUSES,
   safePath,
+  scenariosSearch,
   versionSearch,
 } from "./search";
 
@@ -42,6 +43,14 @@ const routes = [
   [chatSearch, fc.record({ branch: option(word) })],
   [definitionsSearch, fc.record({ name: option(word), folder: option(word), tag: option(word) })],
   [definitionSearch, fc.record({ v: option(version), against: option(version) })],
+  [
+    scenariosSearch,
+    fc.record({
+      q: option(word),
+      sort: option(word),
+      cols: option(fc.array(word, { maxLength: 5 })),
+    }),
+  ],
   [reportSearch, fc.record({ version: option(word) })],
   [
     resultsSearch,

@@ -91,6 +91,25 @@ export function definitionSearch(raw: Raw): DefinitionSearch {
   return present({ v: number(raw, "v", 1, 9_999_999), against: number(raw, "against", 1, 9_999_999) });
 }
 
+const MAX_COLUMNS = 100;
+
+export interface ScenariosSearch {
+  q?: string | undefined;
+  sort?: string | undefined;
+  /** They are the keys of the variables that have a column. */
+  cols?: readonly string[] | undefined;
+}
+export function scenariosSearch(raw: Raw): ScenariosSearch {
+  const cols = raw["cols"];
+  return present({
+    q: text(raw, "q"),
+    sort: text(raw, "sort"),
+    cols: Array.isArray(cols)
+      ? cols.filter((each) => typeof each === "string").slice(0, MAX_COLUMNS)
+      : undefined,
+  });
+}
+
 export interface RunSearch {
   /** It names the label set whose transcripts are labelled instead of showing the run. */
   label?: string | undefined;

@@ -1,14 +1,14 @@
 import { useMemo } from "react";
-import { diffWords } from "../lib/diff";
+import { diffTexts } from "../lib/diff";
 import { visible } from "../lib/format";
 import styles from "./diff.module.css";
 
-/** Shows a text with removed and added words, marked by line and weight as well as by color. */
+/** Shows a text with removed and added words or sentences, marked by line and weight as well as by color. */
 export function TextDiff({ before, after, label }: { before: string; after: string; label: string }) {
-  const parts = useMemo(() => diffWords(before, after), [before, after]);
+  const { parts, areSentences } = useMemo(() => diffTexts(before, after), [before, after]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section className={styles.diff} aria-label={label} tabIndex={0}>
+    <section className={styles.diff} data-sentences={areSentences} aria-label={label} tabIndex={0}>
       {parts.map((part, index) => {
         const text = visible(part.text);
         // biome-ignore lint/suspicious/noArrayIndexKey: parts of two texts never move

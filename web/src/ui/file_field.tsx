@@ -16,23 +16,25 @@ interface Props {
   choose: (files: readonly ChosenFile[], error: string | null) => void;
 }
 
-/** Reads the text of files, up to a size above which the API refuses them. */
+/** Reads the text of files, up to a size above which the API refuses them; returns why they cannot be read. */
+export async function readFiles(
+  files: readonly File[],
+  maxBytes: number,
+): Promise<[files: readonly ChosenFile[], error: string | null]> {
+  if (files.reduce((sum, file) => sum + file.size, 0) > maxBytes)
+    return [[], `At most ${Math.floor(maxBytes / 1_000_000)} MB`];
+  try {
+    return [
+      await Promise.all(files.map(async (file) => ({ name: file.name, text: await file.text() }))),
+      null,
+    ];
+  } catch {
+    return [[], "The file could not be read"];
+  }
+}
+
 export function FileField({ label, id, accept, maxBytes, isMultiple = false, note, error, choose }: Props) {
-  const read = async (list: FileList | null) => {
-    const files = [...(list ?? [])];
-    if (files.reduce((sum, file) => sum + file.size, 0) > maxBytes) {
-      choose([], `At most ${Math.floor(maxBytes / 1_000_000)} MB`);
-      return;
-    }
-    try {
-      choose(
-        await Promise.all(files.map(async (file) => ({ name: file.name, text: await file.text() }))),
-        null,
-      );
-    } catch {
-      choose([], "The file could not be read");
-    }
-  };
+  const read = async (list: FileList | null) => choose(...(await readFiles([...(list ?? [])], maxBytes)));
   return (
     <Field label={label} id={id} error={error} note={note}>
       <input

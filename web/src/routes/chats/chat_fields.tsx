@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { CreateChat } from "../../api/limits";
-import { profileNamesQuery } from "../../api/profiles";
 import { connectorNamesQuery } from "../../api/resources";
 import type { Chat, Schemas } from "../../api/types";
 import { visible } from "../../lib/format";
@@ -8,6 +7,7 @@ import { parseWhole } from "../../lib/forms";
 import { Field } from "../../ui/field";
 import { ModelField } from "../../ui/model_field";
 import { wholeNumberError } from "../../ui/number_field";
+import { ProfileField } from "../../ui/profile_field";
 import { TextField } from "../../ui/text_field";
 
 const HISTORY = CreateChat.historyLimit;
@@ -43,9 +43,7 @@ interface Props {
 }
 
 export function ChatFields({ values, change }: Props) {
-  const profiles = useQuery(profileNamesQuery);
   const set = (name: keyof ChatValues) => (value: string) => change({ ...values, [name]: value });
-  const isKnown = profiles.data?.some((each) => each.id === values.profileId);
   const isAgent = values.connectorId !== "";
   return (
     <>
@@ -74,24 +72,7 @@ export function ChatFields({ values, change }: Props) {
         value={values.system}
         onChange={set("system")}
       />
-      <Field label="Operation profile" id="profile" note="What runs before and after each call of the model">
-        <select
-          id="profile"
-          value={values.profileId}
-          onChange={(event) => set("profileId")(event.target.value)}
-        >
-          <option value="">none</option>
-          {values.profileId !== "" && !isKnown && (
-            <option value={values.profileId}>{visible(values.profileId)}</option>
-          )}
-          {profiles.data?.map((each) => (
-            <option key={each.id} value={each.id}>
-              {visible(each.name)}
-              {!each.enabled && " (not in use)"}
-            </option>
-          ))}
-        </select>
-      </Field>
+      <ProfileField value={values.profileId} change={set("profileId")} />
       <Field
         label="Maximum earlier exchanges in the prompt"
         id="history"

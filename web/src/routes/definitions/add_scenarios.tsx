@@ -1,29 +1,39 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useRef, useState } from "react";
 import { api, read } from "../../api/client";
 import type { Definition } from "../../api/types";
 
 import { counted, visible } from "../../lib/format";
-import { type ChosenFile, FileField } from "../../ui/file_field";
+import { type ChosenFile, FileField, readFiles } from "../../ui/file_field";
 import page from "../../ui/page.module.css";
 import { PlainText } from "../../ui/plain_text";
 import { Failure } from "../../ui/states";
+import type { DroppedFile } from "./drop_file";
 import { Generate } from "./generate";
 import { WriteScenario } from "./write_scenario";
 
 const MAX_BYTES = 5_000_000;
 const PREVIEW_CHARACTERS = 2_000;
 
-export function AddScenarios({ definition }: { definition: Definition }) {
+interface Props {
+  definition: Definition;
+  dropped: DroppedFile | undefined;
+}
+
+export function AddScenarios({ definition, dropped }: Props) {
+  const [isOpen, open] = useState(false);
+  useEffect(() => {
+    if (dropped !== undefined) open(true);
+  }, [dropped]);
   return (
     <>
       <details className={page.fold}>
         <summary>Write a scenario</summary>
         <WriteScenario definition={definition} />
       </details>
-      <details className={page.fold}>
-        <summary>Import scenarios from a file</summary>
-        <ImportFile definition={definition} />
+      <details className={page.fold} open={isOpen} onToggle={(event) => open(event.currentTarget.open)}>
+        <summary>Import scenarios from a file, or drop it on the table</summary>
+        <ImportFile key={dropped?.id} definition={definition} dropped={dropped} />
       </details>
       {definition.content.template && (definition.content.dimensions?.length ?? 0) > 0 && (
         <details className={page.fold}>
@@ -36,7 +46,7 @@ export function AddScenarios({ definition }: { definition: Definition }) {
 }
 
 /** Imports a table or JSON Lines. The API checks it as a whole: one bad line refuses it, with its number. */
-function ImportFile({ definition }: { definition: Definition }) {
+function ImportFile({ definition, dropped }: Props) {
   const client = useQueryClient();
   const [file, setFile] = useState<ChosenFile | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
@@ -53,6 +63,19 @@ function ImportFile({ definition }: { definition: Definition }) {
     onSuccess: () => client.invalidateQueries({ queryKey: ["definition", definition.id] }),
     onSettled: () => setKey(crypto.randomUUID()),
   });
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (dropped === undefined) return;
+    void readFiles([dropped.file], MAX_BYTES).then(([files, error]) => {
+      setFile(files[0] ?? null);
+      setProblem(error);
+    });
+  }, [dropped]);
+  const isReady = dropped !== undefined && file !== null;
+  // What was dropped is in sight: its beginning, and the button that imports it.
+  useEffect(() => {
+    if (isReady) button.current?.focus();
+  }, [isReady]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (file) add.mutate(file);
@@ -72,6 +95,7 @@ function ImportFile({ definition }: { definition: Definition }) {
           add.reset();
         }}
       />
+      {isReady && <p className={page.note}>Dropped: {visible(file.name)}</p>}
       {file && (
         <PlainText
           label="Beginning of the file"
@@ -83,7 +107,7 @@ function ImportFile({ definition }: { definition: Definition }) {
         <input type="checkbox" checked={replace} onChange={(event) => setReplace(event.target.checked)} />
         Replace the {counted(definition.scenarioCount, "scenario")} of this definition
       </label>
-      <button type="submit" data-kind="primary" disabled={file === null || add.isPending}>
+      <button ref={button} type="submit" data-kind="primary" disabled={file === null || add.isPending}>
         {add.isPending ? "Importing…" : `Import into ${visible(definition.name)}`}
       </button>
       {add.isError && <Failure error={add.error} what="Nothing was imported" />}

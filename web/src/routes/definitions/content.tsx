@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { forksQuery } from "../../api/definitions";
-import type { Definition, DefinitionContent } from "../../api/types";
+import type { Definition, DefinitionContent, Message } from "../../api/types";
 import { presentContent } from "../../lib/content_fields";
 import { exactText, fieldName, pieces } from "../../lib/definitions";
 import { visible } from "../../lib/format";
@@ -14,10 +14,10 @@ import { Section } from "../../ui/section";
 import { Empty } from "../../ui/states";
 import { useDefinition } from "./definition";
 import styles from "./definitions.module.css";
+import { CheckList, MessageList, Pairs, TextList } from "./readable";
 
-const SHOWN = new Set(["system", "template", "dimensions"]);
+const SHOWN = new Set(["system", "template", "dimensions", "prompts"]);
 const OTHERS = [
-  "prompts",
   "decision",
   "assertions",
   "followUps",
@@ -52,15 +52,77 @@ export function DefinitionContents() {
         </Section>
       )}
       {content.template && <Template content={content} template={content.template} />}
+      {content.prompts && content.prompts.length > 0 && <Prompts prompts={content.prompts} />}
       {content.dimensions && content.dimensions.length > 0 && <Dimensions dimensions={content.dimensions} />}
       {others.map((field) => (
         <Section key={field} title={fieldName(field)}>
-          <PlainText label={`Value of ${fieldName(field)}`} text={exactText(present[field])} isCode />
+          <FieldValue field={field} content={content} text={exactText(present[field])} />
         </Section>
       ))}
       <Forks id={definition.id} />
     </>
   );
+}
+
+type Prompt = NonNullable<DefinitionContent["prompts"]>[number];
+
+function Prompts({ prompts }: { prompts: readonly Prompt[] }) {
+  return (
+    <Section title="Prompts">
+      {prompts.map(({ id, label, system, template, messages, params }) => {
+        const name = visible(label || id);
+        return (
+          <section key={id} aria-label={`Prompt ${name}`}>
+            <h3>
+              {name}
+              {label && <span className={page.note}> {visible(id)}</span>}
+            </h3>
+            {system && (
+              <>
+                <p className={page.note}>System prompt</p>
+                <PlainText label={`System prompt of ${name}`} text={system} />
+              </>
+            )}
+            {template && (
+              <>
+                <p className={page.note}>User message</p>
+                <PlainText label={`User message of ${name}`} text={template} />
+              </>
+            )}
+            {/* What is read has the content of every message. */}
+            {messages && messages.length > 0 && <MessageList messages={messages as Message[]} />}
+            {params && <Pairs values={{ ...params }} label={name} />}
+            {!system && !template && !messages?.length && (
+              <p className={page.note}>The definition’s own texts, unchanged</p>
+            )}
+          </section>
+        );
+      })}
+    </Section>
+  );
+}
+
+const DECISION_NAMES = {
+  pattern: "Pattern",
+  rubric: "Rubric for the judge",
+  judgeModel: "Judge",
+  favors: "Between two dimensions",
+};
+
+/** Shows what a person reads as text, and the rest as JSON. */
+function FieldValue({ field, content, text }: { field: string; content: DefinitionContent; text: string }) {
+  const { assertions, followUps, decision, params, derivedMetrics } = content;
+  if (field === "assertions" && assertions) return <CheckList assertions={assertions} />;
+  if (field === "followUps" && followUps) return <TextList texts={followUps} />;
+  if (field === "params" && params) return <Pairs values={{ ...params }} label="the definition" />;
+  if (field === "decision" && decision)
+    return <Pairs values={{ ...decision }} label="the decision rule" names={DECISION_NAMES} />;
+  if (field === "derivedMetrics" && derivedMetrics) {
+    const metrics = derivedMetrics.map(({ name, value }) => [name, value]);
+    return <Pairs values={Object.fromEntries(metrics)} label="derived metrics" />;
+  }
+  if (field === "maxTurns") return <p>{text}</p>;
+  return <PlainText label={`Value of ${fieldName(field)}`} text={text} isCode />;
 }
 
 function Warnings({ definition }: { definition: Definition }) {

@@ -1,11 +1,11 @@
 import type { Scenario } from "../../api/types";
-
 import { asText } from "../../lib/definitions";
 import { visible } from "../../lib/format";
-import { FilePart } from "../../ui/file_part";
+import { variablesOf } from "../../lib/scenario_table";
 import page from "../../ui/page.module.css";
 import { PlainText } from "../../ui/plain_text";
 import styles from "./definitions.module.css";
+import { CheckList, MessageList, Pairs, TextList } from "./readable";
 
 const TEXTS = [
   ["instructions", "What the simulated user wants"],
@@ -13,39 +13,21 @@ const TEXTS = [
   ["failureCriteria", "Failure criteria"],
 ] as const;
 const OTHERS = [
-  ["followUps", "Follow-ups"],
-  ["assertions", "Assertions"],
   ["personaIds", "Personas"],
   ["toolResults", "Results of tools"],
-  ["messagesByPrompt", "Messages by prompt"],
-  ["metadata", "Metadata"],
 ] as const;
 
 export function ScenarioDetails({ scenario }: { scenario: Scenario }) {
   const name = scenario.name || scenario.id;
+  const { followUps = [], assertions = [] } = scenario;
   return (
     <div className={styles.details}>
-      {scenario.messages.map((message, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: messages of a scenario never move
-        <div key={index}>
-          <h2>{message.role}</h2>
-          {typeof message.content === "string" ? (
-            <p className={page.prose}>{visible(message.content)}</p>
-          ) : (
-            message.content.map((part, position) =>
-              part.type === "text" ? (
-                // biome-ignore lint/suspicious/noArrayIndexKey: parts of a message never move
-                <p key={position} className={page.prose}>
-                  {visible(part.text ?? "")}
-                </p>
-              ) : (
-                // biome-ignore lint/suspicious/noArrayIndexKey: parts of a message never move
-                <FilePart key={position} part={part} />
-              ),
-            )
-          )}
+      {scenario.messages.length > 0 && (
+        <div>
+          <h2>Messages</h2>
+          <MessageList messages={scenario.messages} />
         </div>
-      ))}
+      )}
       {TEXTS.map(
         ([field, heading]) =>
           scenario[field] && (
@@ -55,10 +37,27 @@ export function ScenarioDetails({ scenario }: { scenario: Scenario }) {
             </div>
           ),
       )}
-      {OTHERS.map(([field, title]) => {
+      {Object.entries(scenario.messagesByPrompt ?? {}).map(([prompt, messages]) => (
+        <div key={prompt}>
+          <h2>Messages for prompt {visible(prompt)}</h2>
+          <MessageList messages={messages} />
+        </div>
+      ))}
+      {followUps.length > 0 && (
+        <div>
+          <h2>{scenario.separateTurns ? "Follow-ups, each asked alone" : "Follow-ups"}</h2>
+          <TextList texts={followUps} />
+        </div>
+      )}
+      {assertions.length > 0 && (
+        <div>
+          <h2>Assertions</h2>
+          <CheckList assertions={assertions} />
+        </div>
+      )}
+      <Variables scenario={scenario} />
+      {OTHERS.map(([field, heading]) => {
         const text = asText(scenario[field]);
-        const heading =
-          field === "followUps" && scenario.separateTurns ? `${title}, each asked alone` : title;
         return (
           text && (
             <div key={field}>
@@ -72,5 +71,27 @@ export function ScenarioDetails({ scenario }: { scenario: Scenario }) {
         Id <code>{visible(scenario.id)}</code>
       </p>
     </div>
+  );
+}
+
+function Variables({ scenario }: { scenario: Scenario }) {
+  const { vars: _, ...others } = scenario.metadata;
+  const label = visible(scenario.name || scenario.id);
+  return (
+    <>
+      {[
+        ["Variables", variablesOf(scenario)] as const,
+        ["Dimensions", scenario.dimensions] as const,
+        ["Metadata", others] as const,
+      ].map(
+        ([heading, values]) =>
+          Object.keys(values).length > 0 && (
+            <div key={heading}>
+              <h2>{heading}</h2>
+              <Pairs values={values} label={label} />
+            </div>
+          ),
+      )}
+    </>
   );
 }

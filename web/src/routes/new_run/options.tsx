@@ -14,6 +14,7 @@ import { Field } from "../../ui/field";
 import { ModelField } from "../../ui/model_field";
 import { NumberField, numberError, wholeNumberError } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
+import { ProfileField } from "../../ui/profile_field";
 import { TextField } from "../../ui/text_field";
 import styles from "./new_run.module.css";
 
@@ -82,6 +83,7 @@ interface TypedProps {
 }
 
 function Typed({ field, value, isWrong, change }: TypedProps) {
+  if (field.kind === "profile") return <ProfileField value={value} change={change} />;
   const { id, label, note } = field;
   if (field.kind === "model")
     return <ModelField label={label} id={id} placeholder={field.placeholder} value={value} change={change} />;

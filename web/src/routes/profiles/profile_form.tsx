@@ -1,17 +1,20 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, useCallback, useState } from "react";
 import { ApiError } from "../../api/client";
 import { profileCheckQuery } from "../../api/profiles";
 import type { Profile, ProfileBody } from "../../api/types";
 import { parseText } from "../../lib/json_text";
 import { Conflict } from "../../ui/conflict";
 import { Field } from "../../ui/field";
-import { type Issue, JsonField } from "../../ui/json_field";
+import type { Issue } from "../../ui/json_field";
 import page from "../../ui/page.module.css";
 import { useSettled } from "../../ui/settled";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
 import { UnsavedGuard } from "../../ui/unsaved";
+import { useReports } from "../definitions/form/context";
+import styles from "../definitions/form/form.module.css";
+import { Operations } from "./operations";
 import { Plan } from "./plan";
 
 export interface ProfileValues {
@@ -36,6 +39,11 @@ export function ProfileForm({ initial, action, save, reload, others }: Props) {
   const client = useQueryClient();
   const [values, change] = useState(initial);
   const set = (changes: Partial<ProfileValues>) => change({ ...values, ...changes });
+  const setOperations = useCallback(
+    (next: (text: string) => string) => change((now) => ({ ...now, operations: next(now.operations) })),
+    [],
+  );
+  const [invalid, report] = useReports();
   const body = bodyOf(values);
   const settled = JSON.parse(useSettled(JSON.stringify(body))) as ProfileBody | null;
   const check = useQuery({
@@ -54,12 +62,12 @@ export function ProfileForm({ initial, action, save, reload, others }: Props) {
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isChanged) send(false);
+    if (isChanged && invalid.size === 0) send(false);
   };
   return (
     <>
       <UnsavedGuard isUnsaved={isChanged && !saving.isPending} />
-      <form className={page.form} onSubmit={submit}>
+      <form className={`${page.form} ${styles.form}`} onSubmit={submit}>
         <TextField
           label="Name"
           id="name"
@@ -72,7 +80,7 @@ export function ProfileForm({ initial, action, save, reload, others }: Props) {
           label="Description (optional)"
           id="description"
           rows={2}
-          maxLength={2000}
+          maxLength={2_000}
           value={values.description}
           onChange={(description) => set({ description })}
         />
@@ -94,21 +102,18 @@ export function ProfileForm({ initial, action, save, reload, others }: Props) {
             <option value="sequential">one at a time</option>
           </select>
         </Field>
-        <JsonField
-          label="Operations, as JSON"
-          id="operations"
-          rows={24}
-          path="operations"
-          note="A list; docs/pipeline.md describes the fields"
-          value={values.operations}
+        <Operations
+          text={values.operations}
+          change={setOperations}
           issues={issues.filter((each) => each.field !== "name")}
-          onChange={(operations) => set({ operations })}
+          report={report}
+          isIncomplete={invalid.size > 0}
         />
         <div className={page.bar}>
           <button
             type="submit"
             data-kind="primary"
-            disabled={body === null || !isChanged || saving.isPending}
+            disabled={body === null || invalid.size > 0 || !isChanged || saving.isPending}
           >
             {saving.isPending ? "Saving…" : action}
           </button>

@@ -19,6 +19,7 @@ import { DeleteResource } from "../../ui/delete_resource";
 import { EditForm } from "../../ui/edit_form";
 import { Field } from "../../ui/field";
 import { NumberField, wholeNumberError } from "../../ui/number_field";
+import { ProfileField } from "../../ui/profile_field";
 import { Failure, Loading, RoleTooLow } from "../../ui/states";
 import { TargetsField } from "../../ui/targets_field";
 import { TextField } from "../../ui/text_field";
@@ -72,6 +73,7 @@ function Form({ schedule, etag, reload }: FormProps) {
   const stored = {
     source: run?.definitionId ?? evalRun?.evalId ?? "",
     targets: targetsText(run?.targets ?? []),
+    profile: started?.config.profileId ?? "",
     repeats: String(started?.repeats ?? CreateRun.repeats.default),
     budget: started?.maxBudgetUsd == null ? "" : started.maxBudgetUsd.toFixed(8).replace(/\.?0+$/, ""),
   };
@@ -82,12 +84,14 @@ function Form({ schedule, etag, reload }: FormProps) {
   const [targetText, setTargets] = useState(stored.targets);
   const [repeatText, setRepeats] = useState(stored.repeats);
   const [budgetText, setBudget] = useState(stored.budget);
+  const [profile, setProfile] = useState(stored.profile);
   const [budget, repeats] = [parseBudget(budgetText), parseWhole(repeatText, CreateRun.repeats)];
   const targets = isListed ? edited.content["targets"] : parseTargets(targetText);
   const areTargetsChanged = targetText !== stored.targets || edited.changed.length > 0;
   const isStartChanged =
     source !== stored.source ||
     areTargetsChanged ||
+    profile !== stored.profile ||
     repeatText !== stored.repeats ||
     budgetText !== stored.budget;
   const fieldChanges = changesOf(schedule, {
@@ -115,6 +119,7 @@ function Form({ schedule, etag, reload }: FormProps) {
         targets: run && areTargetsChanged ? (targets as Schemas["TargetInput"][]) : undefined,
         repeats,
         maxBudgetUsd: budget,
+        profileId: profile === stored.profile ? undefined : profile || null,
         confirmedUsd,
       });
       await read(
@@ -184,6 +189,11 @@ function Form({ schedule, etag, reload }: FormProps) {
         size={6}
         value={repeatText}
         change={setRepeats}
+      />
+      <ProfileField
+        value={profile}
+        change={setProfile}
+        error={of(run ? "run.config.profileId" : "evalRun.config.profileId")[0]?.message}
       />
       <NumberField
         label="Budget per run in USD (optional)"

@@ -11,6 +11,7 @@ import { parseWhole } from "../../lib/forms";
 import { useKept } from "../../ui/kept";
 import { NumberField, wholeNumberError } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
+import { ProfileField } from "../../ui/profile_field";
 import { Section } from "../../ui/section";
 import { Failure, Loading } from "../../ui/states";
 import { TargetList } from "../../ui/target_list";
@@ -92,9 +93,16 @@ function Run({ id }: { id: string }) {
     CreateEvalRun.allowUnpriced.default,
   );
   const [withReport, setWithReport] = useKept<boolean>(form, "withReport", CreateEvalRun.report.default);
+  const [profile, setProfile] = useKept(form, "profile", "");
   const [count, budget] = [parseWhole(repeats, CreateEvalRun.repeats), parseBudget(budgetText)];
   const plan: EvalRun | null =
-    typeof count === "number" ? { repeats: count, ...(withReport && { report: true }) } : null;
+    typeof count === "number"
+      ? {
+          repeats: count,
+          ...(profile && { config: { profileId: profile } }),
+          ...(withReport && { report: true }),
+        }
+      : null;
   const body: EvalRun | null =
     plan && budget !== undefined
       ? { ...plan, ...(budget !== null && { maxBudgetUsd: budget, allowUnpriced }) }
@@ -118,6 +126,7 @@ function Run({ id }: { id: string }) {
           value={repeats}
           change={setRepeats}
         />
+        <ProfileField value={profile} change={setProfile} />
         <BudgetField
           value={budgetText}
           change={setBudget}

@@ -13,6 +13,7 @@ import { Field } from "../../ui/field";
 import { NewFold } from "../../ui/new_fold";
 import { NumberField } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
+import { ProfileField } from "../../ui/profile_field";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
 
@@ -37,12 +38,16 @@ function Form() {
   const [source, setSource] = useState("");
   const [models, setModels] = useState("");
   const [budgetText, setBudget] = useState("");
+  const [profile, setProfile] = useState("");
   const [key, setKey] = useState(() => crypto.randomUUID());
   const definitions = useQuery(definitionsQuery);
   const evals = useQuery(evalNamesQuery);
   const budget = parseBudget(budgetText);
   const options = kind === "run" ? (definitions.data?.items ?? []) : (evals.data ?? []);
-  const shared = typeof budget === "number" ? { maxBudgetUsd: budget } : {};
+  const shared = {
+    ...(typeof budget === "number" && { maxBudgetUsd: budget }),
+    ...(profile && { config: { profileId: profile } }),
+  };
   const { start, isSending, isStarted, question, error } = useConfirmedStart(
     (agreed: Confirmable) =>
       read(
@@ -129,6 +134,7 @@ function Form() {
           onChange={setModels}
         />
       )}
+      <ProfileField value={profile} change={setProfile} />
       <NumberField
         label="Budget per run in USD (optional)"
         id="budget"

@@ -8,6 +8,7 @@ import { useKeys } from "../../ui/keys";
 import { Loading } from "../../ui/states";
 import { Conversation, hasTranscript } from "../conversation";
 import { FormatChoice } from "../transcript/format_choice";
+import { ScrollElement } from "../transcript/scroll_element";
 import styles from "./answers.module.css";
 import { Review } from "./review";
 
@@ -93,7 +94,9 @@ export function Drawer(props: DrawerProps) {
             </Suspense>
           </>
         ) : (
-          <Conversation key={index} run={run} table={table} index={index} find={find} />
+          <ScrollElement value={body}>
+            <Conversation key={index} run={run} table={table} index={index} find={find} />
+          </ScrollElement>
         )}
       </div>
       {!isBeside && hasTranscript(table, index) && <Review key={index} runId={run.id} index={index} />}

@@ -67,7 +67,7 @@ function Panel({ runId, probeId, labels }: PanelProps) {
   });
   const others = labels.filter((each) => each.labeller !== me);
   return (
-    <section className={styles.review} aria-label="Review" data-actions data-screen-only>
+    <section className={styles.review} aria-label="Review" data-screen-only>
       <div className={styles.bar}>
         {choices.map(({ key, value, word }) => (
           <button

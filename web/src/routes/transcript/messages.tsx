@@ -1,5 +1,5 @@
-import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useVirtualizer, useWindowVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
+import { type RefObject, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Message } from "../../api/types";
 
 import { callNames, conversationText, saidText, wholeText } from "../../lib/conversation_text";
@@ -10,6 +10,7 @@ import { FindField } from "./find_field";
 import { useFormat } from "./format";
 import { FormatChoice } from "./format_choice";
 import { MessageBody } from "./message";
+import { ScrollElement } from "./scroll_element";
 import styles from "./transcript.module.css";
 
 /** A longer list is drawn only where it is seen, and is searched by the page: the browser would miss the rest. */
@@ -132,18 +133,51 @@ interface LongListProps extends ListProps {
   scrollTo: RefObject<((index: number) => void) | null>;
 }
 
-function LongList({ messages, current, draw, list, scrollTo }: LongListProps) {
-  const [margin, setMargin] = useState(0);
+/** Draws only the messages that are seen. */
+function LongList(props: LongListProps) {
+  const element = useContext(ScrollElement);
+  return element ? <LongListInElement {...props} element={element} /> : <LongListInWindow {...props} />;
+}
+
+function LongListInWindow(props: LongListProps) {
+  const [scrollMargin, setMargin] = useState(0);
   useLayoutEffect(() => {
-    const top = list.current?.getBoundingClientRect().top;
+    const top = props.list.current?.getBoundingClientRect().top;
     if (top !== undefined) setMargin(Math.round(top + window.scrollY));
   });
-  const rows = useWindowVirtualizer({
-    count: messages.length,
-    estimateSize: () => ESTIMATED_PX,
-    overscan: 8,
-    scrollMargin: margin,
+  const rows = useWindowVirtualizer({ ...optionsOf(props), scrollMargin });
+  return <Rows {...props} rows={rows} margin={scrollMargin} />;
+}
+
+function LongListInElement({
+  element,
+  ...props
+}: LongListProps & { element: RefObject<HTMLElement | null> }) {
+  const [scrollMargin, setMargin] = useState(0);
+  useLayoutEffect(() => {
+    const [list, frame] = [props.list.current, element.current];
+    if (!list || !frame) return;
+    const above = list.getBoundingClientRect().top - frame.getBoundingClientRect().top;
+    setMargin(Math.round(above + frame.scrollTop));
   });
+  const rows = useVirtualizer({
+    ...optionsOf(props),
+    scrollMargin,
+    getScrollElement: () => element.current,
+  });
+  return <Rows {...props} rows={rows} margin={scrollMargin} />;
+}
+
+function optionsOf({ messages }: LongListProps) {
+  return { count: messages.length, estimateSize: () => ESTIMATED_PX, overscan: 8 };
+}
+
+interface RowsProps extends LongListProps {
+  rows: Virtualizer<Window, Element> | Virtualizer<HTMLElement, Element>;
+  margin: number;
+}
+
+function Rows({ messages, current, draw, list, scrollTo, rows, margin }: RowsProps) {
   useEffect(() => {
     scrollTo.current = (index) => rows.scrollToIndex(index, { align: "center" });
     return () => {
