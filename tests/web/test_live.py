@@ -143,3 +143,16 @@ def test_coming_back_to_an_unchanged_run_asks_once(open_page: Open, server: Serv
     page.evaluate("dispatchEvent(new Event('focus'))")
     page.wait_for_timeout(4_000)
     assert [each.rpartition("/v1/")[2] for each in seen] == [f"runs/{run.id}"]
+
+
+def test_a_screen_whose_script_is_not_loaded_says_so_inside_the_shell(open_page: Open, run: Run) -> None:
+    page = settled(open_page(f"/runs/{run.id}"))
+    page.context.set_offline(True)
+    page.get_by_role("link", name="Analysis").click()
+    failure = page.get_by_role("alert").filter(has_text="This screen")
+    expect(failure).to_be_visible()
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()
+    page.context.set_offline(False)
+    failure.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("link", name="Analysis")).to_have_attribute("aria-current", "page")
+    expect(failure).to_have_count(0)

@@ -26,7 +26,7 @@ import {
   versionSearch,
 } from "./lib/search";
 import { Shell } from "./ui/shell";
-import { NotFound } from "./ui/states";
+import { BrokenScreen, NotFound } from "./ui/states";
 
 interface Context {
   client: QueryClient;
@@ -379,6 +379,7 @@ export function makeRouter(client: QueryClient) {
     basepath: basePath,
     context: { client },
     defaultPreload: false,
+    defaultErrorComponent: BrokenScreen,
     scrollRestoration: true,
   });
 }

@@ -72,6 +72,12 @@ export function Failure({ error, retry, what }: { error: unknown; retry?: () => 
   );
 }
 
+/** Shows in place of a screen that could not be loaded or drawn, inside the shell. */
+export function BrokenScreen({ error }: { error: unknown }) {
+  // A script that was not loaded is not requested again, so the page is loaded anew.
+  return <Failure error={error} what="This screen" retry={() => location.reload()} />;
+}
+
 export function NotFound({ what, detail }: { what: string; detail?: string }) {
   return (
     <div className={styles.empty}>

@@ -37,7 +37,9 @@ export function Drawer(props: DrawerProps) {
   const name = useCaseNames(run.id, [row]).get(row);
   const first = table.firstIndex[table.cell[index] ?? 0] ?? index;
   const canCompare = columns.length > 1;
-  useEffect(() => panel.current?.scrollIntoView({ block: "nearest" }), []);
+  useEffect(() => {
+    panel.current?.scrollIntoView({ block: "nearest" });
+  }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another conversation is shown from its beginning
   useEffect(() => {
     if (body.current) body.current.scrollTop = 0;
