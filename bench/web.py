@@ -28,7 +28,7 @@ BUILT = ROOT / ".cupel" / "page"
 WATCHED_SECONDS = 20
 HIDDEN_SECONDS = 10
 SCROLL_SECONDS = 3
-FILTERS = ("failed", "passed", "errored", "")
+FILTERS = ("Failed", "Passed", "Errored", "All")
 ROWS = '[role="grid"] [role="row"][aria-rowindex="2"]'
 
 
@@ -68,8 +68,8 @@ def main() -> None:
 
 
 def _measure(browser: Any, address: str, requests: list[str], probes: int, notes: list[str]) -> Iterator[Figure]:
-    yield Figure("initial JavaScript, gzipped", _initial_bytes(browser, address) / 1000, 150, "kB")
-    page = _open(browser, f"{address}/runs/{LARGE}/probes?by=time")
+    yield Figure("initial JavaScript, gzipped", _initial_bytes(browser, address) / 1000, 175, "kB")
+    page = _open(browser, f"{address}/runs/{LARGE}")
     yield Figure(f"first rows of {probes:,} probes", _seconds_until(page, ROWS), 1, "s")
     yield Figure("all columns", _seconds_until_loaded(page), 5, "s")
     session = page.context.new_cdp_session(page)
@@ -81,11 +81,11 @@ def _measure(browser: Any, address: str, requests: list[str], probes: int, notes
     yield Figure("scrolling", _frames_per_second(page, pixels=300), 55, "frames/s", is_minimum=True)
     yield Figure("heap", _heap_mb(page), 100, "MB")
     page.context.close()
-    page = _open(browser, f"{address}/runs/{LONG}/probes?by=time")
+    page = _open(browser, f"{address}/runs/{LONG}")
     page.wait_for_selector(ROWS)
     yield Figure(f"conversation of {MESSAGES:,} messages", _opening_ms(page), 500, "ms")
     page.context.close()
-    for name, path in (("results", ""), ("probes", "/probes")):
+    for name, path in (("results", ""), ("settings", "/settings")):
         page = _open(browser, f"{address}/runs/{LIVE}{path}")
         page.wait_for_load_state("networkidle")
         yield Figure(f"requests while watching, {name}", _rate(requests, WATCHED_SECONDS), 1, "per s")
@@ -136,10 +136,10 @@ def _seconds_until_loaded(page: Any) -> float:
     return _now(page) / 1000
 
 
-_FILTER = """outcome => new Promise(done => {
+_FILTER = """name => new Promise(done => {
   const find = (selector, text) =>
     [...document.querySelectorAll(selector)].find(each => each.textContent.includes(text));
-  const select = find('search label', 'Result').querySelector('select');
+  const chip = find('fieldset button', name);
   const counts = find('[role=status]', 'conversations');
   const before = counts.textContent;
   const started = performance.now();
@@ -150,14 +150,13 @@ _FILTER = """outcome => new Promise(done => {
     channel.port1.onmessage = () => done(performance.now() - started);
     requestAnimationFrame(() => channel.port2.postMessage(null));
   }).observe(counts, { subtree: true, childList: true, characterData: true });
-  Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, 'value').set.call(select, outcome);
-  select.dispatchEvent(new Event('change', { bubbles: true }));
+  chip.click();
 })"""
 
 
-def _filter_ms(page: Any, outcome: str) -> float:
+def _filter_ms(page: Any, name: str) -> float:
     page.wait_for_timeout(300)
-    return float(page.evaluate(_FILTER, outcome))
+    return float(page.evaluate(_FILTER, name))
 
 
 def _processor_ms(session: Any) -> float:

@@ -26,6 +26,10 @@ from tools.openapi_changes import resolve
 TARGETS = ("bench/a", "bench/b")
 BLOCK = 1_000
 NAMES_PER_READ = 1_000
+QUESTION = "Can I return a kettle that broke after three weeks, and who pays for the parcel? " * 6
+ANSWER = (
+    "You have **30 days**. We pay for the parcel, and the refund takes five days.\n\n- Pack it\n- Print the label\n" * 3
+)
 BLOCK_SECONDS = 0.15
 """A function of 512 MB takes so long for the columns of 1,000 probes."""
 LONG = "bench-long"
@@ -76,6 +80,10 @@ class Api:
             return self.blocks[run, int(query.get("block", ["0"])[0])]
         if what == "case-names":
             return self.names[int(query.get("first", ["0"])[0]) // NAMES_PER_READ]
+        if what == "case-texts":
+            return pack(_case_texts(int(query.get("first", ["0"])[0]), int(query.get("limit", ["100"])[0])))
+        if what == "probe-excerpts":
+            return pack({"items": [_excerpt(int(each)) for each in query.get("indexes", [])]})
         answers = {"": self._run, "results": self._results, "progress": self._progress}
         return pack(answers[what](run)) if what in answers else None
 
@@ -137,7 +145,8 @@ def _block(run: str, number: int, total: int) -> dict[str, Any]:
         "score": figures(lambda: round(random.betavariate(4, 1.5), 2)),
         "decision": figures(lambda: str(random.randint(1, 5))),
         "tags": [[] for _ in indexes],
-        "failedChecks": [[] for _ in indexes],
+        "failedChecks": [[0] if index % 5 == 0 else [] for index in indexes],
+        "passedChecks": [[1] if index % 5 == 0 else [0, 1] for index in indexes],
         "turns": figures(lambda: random.randint(1, 6)),
         "inputTokens": figures(lambda: int(random.lognormvariate(6, 0.5))),
         "outputTokens": figures(lambda: int(random.lognormvariate(5, 0.7))),
@@ -145,7 +154,7 @@ def _block(run: str, number: int, total: int) -> dict[str, Any]:
         "costUsd": figures(lambda: round(random.lognormvariate(-6, 0.6), 6)),
         "errorCode": [None if each is not False else "timeout" for each in completed],
         "tagNames": [],
-        "checkNames": [],
+        "checkNames": ["policy", "length"],
     }
 
 
@@ -154,6 +163,16 @@ def _case_names(first: int, cases: int) -> dict[str, Any]:
     last = min(cases, first + NAMES_PER_READ)
     items = [{**found, "index": index, "scenarioName": f"scenario {index}"} for index in range(first, last)]
     return {"items": items, "nextIndex": last if last < cases else None}
+
+
+def _case_texts(first: int, limit: int) -> dict[str, Any]:
+    found = {**example("CaseText"), "input": QUESTION, "expected": "A short answer"}
+    items = [{**found, "index": index} for index in range(first, first + limit)]
+    return {"items": items, "nextIndex": first + limit}
+
+
+def _excerpt(index: int) -> dict[str, Any]:
+    return {**example("ProbeExcerpt"), "index": index, "answer": ANSWER, "reason": None, "contentAvailable": True}
 
 
 def _transcript(name: str) -> dict[str, Any]:

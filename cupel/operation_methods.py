@@ -554,9 +554,13 @@ class OperationMethods(Transport):
         """List the transcripts of a label set, without the judge's verdicts."""
         return self._pages(f"/runs/{segment(run_id)}/label-sets/{segment(label_set_id)}/items", pending=pending)
 
-    def list_labels(self, run_id: str, *, criterion: str | None = None, labeller: str | None = None) -> Pages:
+    def list_labels(
+        self, run_id: str, *, criterion: str | None = None, labeller: str | None = None, probe_index: int | None = None
+    ) -> Pages:
         """List the labels of a run."""
-        return self._pages(f"/runs/{segment(run_id)}/labels", criterion=criterion, labeller=labeller)
+        return self._pages(
+            f"/runs/{segment(run_id)}/labels", criterion=criterion, labeller=labeller, probeIndex=probe_index
+        )
 
     def add_labels(self, run_id: str, labels: Json) -> Json:
         """Import up to 2,500 labels.

@@ -173,6 +173,23 @@ def test_labels_are_listed_by_pages_and_filters(client: Client, run: Run) -> Non
     assert len(labels_of(client, run, labeller="ana")) == 3
 
 
+def test_labels_of_one_conversation_are_listed(client: Client, run: Run) -> None:
+    for index, labeller in ((1, "ana"), (1, "ben"), (1, "cyd"), (10, "ana"), (11, "ana")):
+        fields = {"value": "fail", "labeller": labeller}
+        assert client.put(f"/v1/probes/{run.id}-{index}/label", fields).status == 200
+    path = f"/v1/runs/{run.id}/labels"
+    first = client.get(path, query={"probeIndex": "1", "limit": "2"}).json()
+    last = client.get(path, query={"probeIndex": "1", "limit": "2", "cursor": first["nextCursor"]}).json()
+    listed = first["items"] + last["items"]
+    assert {(each["probeId"], each["labeller"]) for each in listed} == {
+        (f"{run.id}-1", labeller) for labeller in ("ana", "ben", "cyd")
+    }
+    assert (len(listed), last["nextCursor"]) == (3, None)
+    assert client.get(path, query={"probeIndex": "2"}).json()["items"] == []
+    refused = client.get(path, query={"probeIndex": "-1"})
+    assert (refused.status, refused.json()["errors"][0]["field"]) == (422, "probeIndex")
+
+
 def test_an_import_names_transcripts_by_id_or_scenario_and_is_idempotent(client: Client, run: Run) -> None:
     labels = [
         {"probeId": f"{run.id}-3", "value": "pass", "labeller": "ana"},

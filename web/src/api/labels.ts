@@ -79,6 +79,17 @@ export const labelsQuery = (id: string, criterion: string) =>
       }),
   });
 
+/** Reads what people have said about a criterion of one conversation. */
+export const labelsOfProbeQuery = (id: string, index: number, criterion: string) =>
+  queryOptions({
+    queryKey: ["run", id, "labels", criterion, index],
+    queryFn: ({ signal }): Promise<Label[]> =>
+      readAll((query) => {
+        const params = { path: { run_id: id }, query: { ...query, criterion, probeIndex: index } };
+        return read(api.GET("/v1/runs/{run_id}/labels", { signal, params }));
+      }),
+  });
+
 export function createLabelSet(id: string, body: Partial<Schemas["CreateLabelSet"]>) {
   return read(
     api.POST("/v1/runs/{run_id}/label-sets", {

@@ -81,15 +81,23 @@ def delete(caller: Caller, probe_id: str, criterion: str, labeller: str | None) 
 
 
 def list_labels(
-    workspace: str, run_id: str, criterion: str | None, labeller: str | None, cursor: str | None, now: datetime
+    workspace: str,
+    run_id: str,
+    criterion: str | None,
+    labeller: str | None,
+    cursor: str | None,
+    now: datetime,
+    probe_index: int | None = None,
 ) -> Iterator[Entry[LabelView]]:
-    """Yield the labels of a run by probe index. Raise NotFound for an unknown run."""
+    """Yield the labels of a run, or of one of its probes, by probe index. Raise NotFound for an unknown run."""
     ref = RunRef(workspace, run_id)
     runs.get(ref)
     start = decode_cursor(cursor) if cursor else ""
-    for label in labels.list_of_run(ref, start):
-        if criterion in (None, label.criterion) and labeller in (None, label.labeller):
-            yield Entry(encode_cursor(LabelKey.of(label).sort_key), LabelView(run_id, label.readable_at(now)))
+    found = labels.list_of_run(ref, start) if probe_index is None else labels.list_of_probe(ref, probe_index)
+    for label in found:
+        key = LabelKey.of(label).sort_key
+        if key >= start and criterion in (None, label.criterion) and labeller in (None, label.labeller):
+            yield Entry(encode_cursor(key), LabelView(run_id, label.readable_at(now)))
 
 
 def _permitted_set(caller: Caller, ref: RunRef, index: int, new: NewLabel) -> LabelSet | None:

@@ -29,6 +29,7 @@ from cupel_core.domain.labelling.labels import (
     RESULT,
 )
 from cupel_core.domain.labelling.views import LabelSetView
+from cupel_core.domain.runs.plan import MAX_PROBES
 from cupel_core.runs.labelling import imports, label_sets
 from cupel_core.runs.labelling import labels as given_labels
 
@@ -108,10 +109,13 @@ def list_labels(
     run_id: str,
     criterion: _CriterionFilter = None,
     labeller: _LabellerFilter = None,
+    probe_index: Annotated[
+        int | None, Parameter(ge=0, lt=MAX_PROBES, description="Return only labels of the probe with this index")
+    ] = None,
     limit: Limit = DEFAULT_LIMIT,
     cursor: Cursor = None,
 ) -> Listed[LabelPage]:
-    entries = given_labels.list_labels(call.workspace, run_id, criterion, labeller, cursor, call.now)
+    entries = given_labels.list_labels(call.workspace, run_id, criterion, labeller, cursor, call.now, probe_index)
     return Listed(entries, LabelResponse.from_value)
 
 

@@ -73,7 +73,8 @@ export function Answers({ run }: { run: Run }) {
   const since = useSince(run, table, version, search.since);
   const messages = useMessageSearch(run, search.said);
   const shownColumns = useShownColumns(search, table, results.data?.columns);
-  const choice = useChoice(search, shownColumns, intersection(matching, since.changed), messages.found);
+  const cases = useMemo(() => intersection(matching, since.changed), [matching, since.changed]);
+  const choice = useChoice(search, shownColumns, cases, messages.found);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the table has changed
   const listed = useMemo(() => {
     const chosen = chooseProbes(table, choice);
@@ -288,8 +289,6 @@ function useChoice(
 ): ProbeChoice {
   const { outcome, decision, tag, check, error } = search;
   const texts = METRICS.map((metric) => search[metric] ?? "").join(" ");
-  const cases = matching && [...matching].join();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `cases` says which cases match
   return useMemo(() => {
     const parsed = texts.split(" ").map((text, position) => [METRICS[position], parseRange(text)] as const);
     const labels = {
@@ -306,7 +305,7 @@ function useChoice(
       matching,
       said,
     };
-  }, [shownColumns, outcome, decision, tag, check, error, texts, cases, said]);
+  }, [shownColumns, outcome, decision, tag, check, error, texts, matching, said]);
 }
 
 /** Returns the first figure that differs between conversations: a picture of one bar says nothing. */

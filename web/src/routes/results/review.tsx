@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useId, useRef, useState } from "react";
-import { labelsQuery, saveLabel } from "../../api/labels";
+import { labelsOfProbeQuery, saveLabel } from "../../api/labels";
 import { SaveLabel } from "../../api/limits";
 import { sessionQuery } from "../../api/queries";
 import { useCanWrite } from "../../api/role";
@@ -22,14 +22,12 @@ interface ReviewProps {
 /** Takes a label and a comment. The judge's verdict is in sight, so the label does not count in its accuracy. */
 export function Review({ runId, index }: ReviewProps) {
   const canWrite = useCanWrite();
-  const query = useQuery({ ...labelsQuery(runId, CRITERION), enabled: canWrite });
+  const query = useQuery({ ...labelsOfProbeQuery(runId, index, CRITERION), enabled: canWrite });
   if (!canWrite) return null;
   if (query.isError) return <Failure error={query.error} what="Labels" retry={() => void query.refetch()} />;
   if (!query.data) return null;
   const probeId = `${runId}-${index}`;
-  return (
-    <Panel runId={runId} probeId={probeId} labels={query.data.filter((each) => each.probeId === probeId)} />
-  );
+  return <Panel runId={runId} probeId={probeId} labels={query.data} />;
 }
 
 interface PanelProps {
@@ -43,7 +41,7 @@ function Panel({ runId, probeId, labels }: PanelProps) {
   const noteId = useId();
   const field = useRef<HTMLTextAreaElement>(null);
   const me = useQuery(sessionQuery).data?.labeller;
-  const own = labels.find((each) => each.labeller === me);
+  const own = labels.findLast((each) => each.labeller === me);
   const [text, setText] = useState<string>();
   const note = text ?? own?.note ?? "";
   const save = useMutation({
