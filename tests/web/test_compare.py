@@ -66,7 +66,7 @@ def test_a_changed_scenario_leads_to_its_answers(open_page: Open, runs: TwoRuns)
     expect(page).to_have_url(re.compile("only=increased"))
     page.get_by_role("link", name=re.compile("^other run ?: case")).first.click()
     expect(page).to_have_url(re.compile(f"/runs/{runs.comparison}\\?q="))
-    expect(page.get_by_role("rowheader")).to_have_count(1)
+    expect(page.get_by_role("grid").get_by_role("rowheader")).to_have_count(1)
 
 
 def test_a_scenario_is_drawn_by_both_values_and_opens_its_two_conversations(open_page: Open, runs: TwoRuns) -> None:

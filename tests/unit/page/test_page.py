@@ -46,7 +46,7 @@ def base_of(answer: dict[str, Any]) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("path", ["/", "/runs", "/runs/run_1", "/runs/run_1/transcripts", "/runs/"])
+@pytest.mark.parametrize("path", ["/", "/runs", "/runs/run_1", "/runs/run_1/judge", "/runs/"])
 def test_every_address_answers_with_the_page_based_at_its_root(path: str) -> None:
     answer = ask(path)
     assert (answer["statusCode"], answer["headers"]["Content-Type"]) == (200, "text/html; charset=utf-8")
