@@ -75,6 +75,8 @@ export function Answers({ run }: { run: Run }) {
   const shownColumns = useShownColumns(search, table, results.data?.columns);
   const cases = useMemo(() => intersection(matching, since.changed), [matching, since.changed]);
   const choice = useChoice(search, shownColumns, cases, messages.found);
+  // It stays the same while only the outcome is chosen, so that its counts are kept.
+  const anyOutcome = useChoice({ ...search, outcome: undefined }, shownColumns, cases, messages.found);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the table has changed
   const listed = useMemo(() => {
     const chosen = chooseProbes(table, choice);
@@ -140,7 +142,7 @@ export function Answers({ run }: { run: Run }) {
         {results.data && <CostPlot id={run.id} columns={results.data.columns} />}
       </div>
       <h2 id="answers">Answers</h2>
-      <Chips run={run} table={table} version={version} choice={choice} search={search} change={change} />
+      <Chips run={run} table={table} version={version} choice={anyOutcome} search={search} change={change} />
       <Toolbar run={run} table={table} version={version} names={names} search={search} change={change} />
       {search.said !== undefined && (
         <MessageSearchState search={messages} words={search.said} total={table.total} />

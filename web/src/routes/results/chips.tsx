@@ -15,6 +15,7 @@ interface Props {
   run: Run;
   table: ProbeTable;
   version: number;
+  /** It has no filter by outcome. */
   choice: ProbeChoice;
   search: ResultsSearch;
   change: (changes: Partial<ResultsSearch>) => void;
@@ -32,7 +33,7 @@ const MODE_NAMES: Record<Mode, string> = { differ: "Targets differ", unstable: "
 export function Chips({ run, table, version, choice, search, change }: Props) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the table has changed
   const counts = useMemo(() => {
-    const found = chooseProbes(table, { ...choice, outcome: undefined });
+    const found = chooseProbes(table, choice);
     const byOutcome = new Map<number, number>();
     for (const index of found) {
       const outcome = table.outcome[index] ?? 0;

@@ -192,6 +192,7 @@ export function AnswerGrid(props: GridProps) {
                 drawn={drawnColumns}
                 shown={shown}
                 lines={lines}
+                isMoving={vertical.isScrolling}
                 name={names.get(row)}
                 texts={texts.get(row)}
                 excerpts={excerpts}

@@ -1,4 +1,4 @@
-import { lazy, memo, Suspense } from "react";
+import { lazy, memo, Suspense, useState } from "react";
 import type { CaseName, CaseText, Excerpt } from "../../api/types";
 import { formatCount, formatMs, formatUsd, visible } from "../../lib/format";
 import { type Cell, Outcome, type ProbeTable, readCell } from "../../lib/probe_table";
@@ -27,6 +27,8 @@ interface RowProps {
   drawn: readonly number[];
   shown: readonly Shown[];
   lines: Lines;
+  /** It is true while the table is scrolled. */
+  isMoving: boolean;
   name: CaseName | undefined;
   texts: CaseText | undefined;
   excerpts: ReadonlyMap<number, Excerpt>;
@@ -90,6 +92,7 @@ export function GridRow(props: RowProps) {
                 index={index}
                 excerpt={props.excerpts.get(index)}
                 shown={props.shown}
+                isMoving={props.isMoving}
               />
             ) : (
               <span className={styles.muted}>not there yet</span>
@@ -136,10 +139,14 @@ interface AnswerProps {
   index: number;
   excerpt: Excerpt | undefined;
   shown: readonly Shown[];
+  isMoving: boolean;
 }
 
-const Answer = memo(function Answer({ table, cell, index, excerpt, shown }: AnswerProps) {
+const Answer = memo(function Answer({ table, cell, index, excerpt, shown, isMoving }: AnswerProps) {
   const text = excerpt?.answer;
+  // What comes into sight while the table is scrolled is plain text until it stands still.
+  const [isDrawn, draw] = useState(!isMoving);
+  if (!isMoving && !isDrawn) draw(true);
   const failed = table.outcome[index] === Outcome.FAILED;
   return (
     <>
@@ -149,7 +156,9 @@ const Answer = memo(function Answer({ table, cell, index, excerpt, shown }: Answ
         {shown.includes("checks") && <Checks table={table} index={index} />}
       </span>
       <span className={styles.answer}>
-        {text ? (
+        {text && !isDrawn ? (
+          visible(text)
+        ) : text ? (
           <Suspense fallback={visible(text)}>
             <Markdown text={text} isInert />
           </Suspense>
