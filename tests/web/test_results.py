@@ -98,6 +98,7 @@ def test_the_figures_are_asked_for_once_with_each_visit(open_page: Open, run: Ru
     expect(counts).to_have_text(re.compile("^1 of 60 conversations"))
     assert len(asked) == 1
     go(page, f"/runs/{run.id}/settings")
+    expect(page.get_by_role("heading", name="Targets")).to_be_visible()
     with page.expect_request(re.compile("probe-columns")):  # What was read before is shown meanwhile.
         page.go_back()
     expect(counts).to_have_text(re.compile("^1 of 60 conversations"))
