@@ -85,14 +85,13 @@ def _measure(browser: Any, address: str, requests: list[str], probes: int, notes
     page.wait_for_selector(ROWS)
     yield Figure(f"conversation of {MESSAGES:,} messages", _opening_ms(page), 500, "ms")
     page.context.close()
-    for name, path in (("results", ""), ("settings", "/settings")):
-        page = _open(browser, f"{address}/runs/{LIVE}{path}")
-        page.wait_for_load_state("networkidle")
-        yield Figure(f"requests while watching, {name}", _rate(requests, WATCHED_SECONDS), 1, "per s")
-        page.evaluate(HIDE)
-        time.sleep(1)
-        yield Figure(f"requests while hidden, {name}", _rate(requests, HIDDEN_SECONDS), 0, "per s")
-        page.context.close()
+    page = _open(browser, f"{address}/runs/{LIVE}")
+    page.wait_for_load_state("networkidle")
+    yield Figure("requests while watching", _rate(requests, WATCHED_SECONDS), 1, "per s")
+    page.evaluate(HIDE)
+    time.sleep(1)
+    yield Figure("requests while hidden", _rate(requests, HIDDEN_SECONDS), 0, "per s")
+    page.context.close()
 
 
 @contextmanager

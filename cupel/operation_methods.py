@@ -829,8 +829,11 @@ class OperationMethods(Transport):
         """
         return self._get(f"/runs/{segment(run_id)}/case-names", first=first)
 
-    def get_case_texts(self, run_id: str, *, first: int = 0, limit: int = 100) -> Json:
-        """Get the input, expected answer and variables of up to 1,000 cases of a run."""
+    def get_case_texts(self, run_id: str, *, first: int = 0, limit: int = 100) -> TaggedJson:
+        """Get the input, expected answer and variables of up to 1,000 cases of a run.
+
+        Its `ETag` stays the same unless the run is expanded; `If-None-Match` is answered with 304.
+        """
         return self._get(f"/runs/{segment(run_id)}/case-texts", first=first, limit=limit)
 
     def list_run_cases(self, run_id: str, *, model: str | None = None, prompt_id: str | None = None) -> Pages:

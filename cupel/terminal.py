@@ -5,6 +5,7 @@ from datetime import datetime, tzinfo
 
 from cupel.printable import printable
 from cupel_core.base.clock import from_iso
+from cupel_core.domain.text.beginnings import beginning
 
 NO_VALUE = "–"
 
@@ -31,4 +32,4 @@ def shorten(text: str, length: int) -> str:
 
 def one_line(text: str, length: int | None = None) -> str:
     line = " ".join(printable(text).split())
-    return line if length is None or len(line) <= length else f"{line[: length - 1]}…"
+    return line if length is None else beginning(line, length)

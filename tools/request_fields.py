@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from cupel_core.contract.chats import CreateChat
+from cupel_core.contract.definitions import CreateDefinition
 from cupel_core.contract.evals import CreateEval, UpdateSettings
 from cupel_core.contract.experiments import ExperimentFields
 from cupel_core.contract.label_sets import CreateLabelSet
@@ -48,6 +49,7 @@ PAGE_MODELS = (
     *(CreateRun, CreateEvalRun, ExpandRun, CreateScaleRun, AnswerFormatInput, JudgedEvaluatorInput),
     *(ExternalEvaluatorInput, CreateEval, CreateSchedule, TargetInput, ModelParametersInput, ToolInput),
     *(ResponseFormatInput, CreateChat, UpdateProvider, UpdateSettings, UpdateBudgets, CreateLabelSet, SaveLabel),
+    *(ExperimentFields, CreateDefinition),
 )
 _NESTED = "config"
 """The fields of this object are options, too."""

@@ -203,7 +203,7 @@ def test_a_run_is_deleted_after_a_question_that_names_what_is_lost(
 
 
 def test_a_link_is_copied(open_page: Open, run_id: str) -> None:
-    page = open_page(f"/runs/{run_id}/transcripts", permissions=["clipboard-read", "clipboard-write"])
+    page = open_page(f"/runs/{run_id}/settings", permissions=["clipboard-read", "clipboard-write"])
     choose(page, "Copy link")
     expect(page.get_by_text("Link copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == page.url

@@ -30,7 +30,7 @@ class SessionResponse(ResponseModel):
     token_id: str
     """Id of the token, or the user's id at the identity provider. Example: tok_01"""
     labeller: str
-    """Who has given the labels of this session: the token that opened it, or the user. Example: tok_01"""
+    """Labeller of the labels given in this session: the token that opened it, or the user. Example: tok_01"""
     name: str | None
     """Name of the token or the user; null if unknown. Example: nightly CI"""
     expires_at: Time | None

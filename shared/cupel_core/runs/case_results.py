@@ -3,13 +3,15 @@
 Names are read from the scenario pages of the run's snapshot, and results from digests, only for the rows of one page.
 """
 
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import chain, repeat
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.base.errors import Invalid, NotFound
 from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import Entry, decode_index, encode_cursor
+from cupel_core.domain.definitions.scenarios import Manifest
 from cupel_core.domain.resources.personas import Persona
 from cupel_core.domain.runs.case_results import CaseResults, cell_indexes, cell_results
 from cupel_core.domain.runs.case_texts import CaseTexts
@@ -57,51 +59,42 @@ def _winners(ref: RunRef, plan: Plan, cases: Iterable[int]) -> set[int]:
 
 
 @dataclass(frozen=True)
-class CaseNames:
+class CaseRange:
     run: Run
-    first: int
+    cases: range
 
     @property
     def revision(self) -> str:
-        """Return a tag for the names without reading them. A snapshot never changes; an expansion adds another one."""
-        return f"{self.first}-{self.run.plan.cases}-{self.run.snapshot_key.rpartition('/')[2]}"
+        """Return a tag for the cases without reading them. A snapshot never changes; an expansion adds another one."""
+        snapshot = self.run.snapshot_key.rpartition("/")[2]
+        return f"{self.cases.start}-{self.cases.stop}-{self.run.plan.cases}-{snapshot}"
 
-    def read(self) -> Iterator[Entry[tuple[int, CaseView]]]:
-        """Yield up to MAX_CASES cases from `first` on, by index, without names if the run's snapshot is gone."""
-        cases = range(self.first, min(self.first + MAX_CASES, self.run.plan.cases))
-        for index, case in zip(cases, self._views(cases), strict=True):
-            yield Entry(str(index), (index, case))
-        if cases.stop < self.run.plan.cases:
-            yield Entry(str(cases.stop), None)
+    def list_names(self) -> Iterator[Entry[tuple[int, CaseView]]]:
+        return self._entries(scenarios.read_summaries, _view, CaseView())
 
-    def _views(self, cases: range) -> Iterator[CaseView]:
-        try:
+    def list_texts(self) -> Iterator[Entry[tuple[int, CaseTexts]]]:
+        return self._entries(scenarios.read_texts, lambda texts, _: texts, CaseTexts())
+
+    def _entries[T, V](
+        self,
+        read: Callable[[Manifest, Iterable[int]], Iterator[tuple[int, T]]],
+        view: Callable[[T, Persona | None], V],
+        missing: V,
+    ) -> Iterator[Entry[tuple[int, V]]]:
+        """Yield the cases by index, or `missing` for each if the run's snapshot is gone."""
+        views: Iterable[V] = repeat(missing)
+        with suppress(NotFound):
             snapshot = snapshots.get(self.run.snapshot_key)
-        except NotFound:
-            yield from (CaseView() for _ in cases)
-            return
-        positions = {snapshot.scenario_positions[index] for index in cases}
-        summaries = dict(scenarios.read_summaries(snapshot.manifest, sorted(positions)))
-        for index in cases:
-            yield _view(summaries[snapshot.scenario_positions[index]], snapshot.persona(index))
-
-
-def list_texts(workspace: str, run_id: str, first: int, limit: int) -> Iterator[Entry[tuple[int, CaseTexts]]]:
-    """Yield up to `limit` cases from `first` on, by index, without texts if the run's snapshot is gone."""
-    run = _run_with_case(workspace, run_id, first)
-    cases = range(first, min(first + limit, run.plan.cases))
-    try:
-        snapshot = snapshots.get(run.snapshot_key)
-    except NotFound:
-        texts = dict[int, CaseTexts]()
-        positions = dict.fromkeys(cases, -1)
-    else:
-        positions = {index: snapshot.scenario_positions[index] for index in cases}
-        texts = dict(scenarios.read_texts(snapshot.manifest, sorted(set(positions.values()))))
-    for index in cases:
-        yield Entry(str(index), (index, texts.get(positions[index], CaseTexts())))
-    if cases.stop < run.plan.cases:
-        yield Entry(str(cases.stop), None)
+            positions = [snapshot.scenario_positions[index] for index in self.cases]
+            found = dict(read(snapshot.manifest, sorted(set(positions))))
+            views = [
+                view(found[position], snapshot.persona(index))
+                for index, position in zip(self.cases, positions, strict=True)
+            ]
+        for index, each in zip(self.cases, views, strict=False):
+            yield Entry(str(index), (index, each))
+        if self.cases.stop < self.run.plan.cases:
+            yield Entry(str(self.cases.stop), None)
 
 
 def _view(scenario: ScenarioSummary, persona: Persona | None) -> CaseView:
@@ -114,12 +107,9 @@ def _view(scenario: ScenarioSummary, persona: Persona | None) -> CaseView:
     )
 
 
-def find_case_names(workspace: str, run_id: str, first: int) -> CaseNames:
-    return CaseNames(_run_with_case(workspace, run_id, first), first)
-
-
-def _run_with_case(workspace: str, run_id: str, first: int) -> Run:
+def find_cases(workspace: str, run_id: str, first: int, limit: int = MAX_CASES) -> CaseRange:
+    """Return up to `limit` cases from `first` on."""
     run = runs.get(RunRef(workspace, run_id))
     if first >= run.plan.cases:
         raise Invalid.field("first", f"must be less than {run.plan.cases:,}, the number of cases of the run")
-    return run
+    return CaseRange(run, range(first, min(first + limit, run.plan.cases)))

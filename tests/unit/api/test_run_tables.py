@@ -244,10 +244,11 @@ def test_cases_have_their_names_and_dimensions(client: Client, run: Run) -> None
     assert listed["nextIndex"] is None
 
 
-def test_names_of_cases_are_read_once(client: Client, run: Run) -> None:
-    tag = get(client, run, "case-names").headers["ETag"]
-    assert get(client, run, "case-names", headers={"If-None-Match": tag}).status == 304
-    assert get(client, run, "case-names", first=1, headers={"If-None-Match": tag}).status == 200
+@pytest.mark.parametrize("what", ["case-names", "case-texts"])
+def test_cases_are_read_once(client: Client, run: Run, what: str) -> None:
+    tag = get(client, run, what).headers["ETag"]
+    assert get(client, run, what, headers={"If-None-Match": tag}).status == 304
+    assert get(client, run, what, first=1, headers={"If-None-Match": tag}).status == 200
 
 
 def test_cases_are_read_by_thousands_also_without_the_snapshot_of_the_run(cloud: Settings, client: Client) -> None:

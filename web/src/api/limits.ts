@@ -214,3 +214,27 @@ export const SaveLabel = {
   criterion: { maxLength: 60, default: "result" },
   labelSetId: { maxLength: 200 },
 } as const;
+
+export const ExperimentFields = {
+  name: { maxLength: 100 },
+  hypothesis: { maxLength: 5_000 },
+  nullHypothesis: { maxLength: 5_000 },
+  description: { maxLength: 5_000 },
+  direction: { options: ["HIGHER", "LOWER", "EQUIVALENT"] },
+  target: { maxLength: 500 },
+  metric: { options: ["DECISION", "PASS_RATE", "PASS_RATE_ERRORS_FAIL", "OTHER_RATE"] },
+  minimumEffect: { above: 0, max: 4 },
+  alpha: { min: 0.001, max: 0.2, default: 0.05 },
+  independentVariable: { maxLength: 200 },
+  controlledVariables: { maxItems: 50, maxItemLength: 200, default: [] },
+  baselineRunId: { maxLength: 100 },
+  tags: { maxItems: 50, maxItemLength: 200, default: [] },
+} as const;
+
+export const CreateDefinition = {
+  name: { maxLength: 200 },
+  folder: { maxLength: 200 },
+  tags: { maxItems: 50, maxItemLength: 100 },
+  scenarios: { maxItems: 1_000 },
+  versionLabel: { maxLength: 100 },
+} as const;

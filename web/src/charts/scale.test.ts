@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { linearScale } from "./scale";
+import { apart, linearScale } from "./scale";
 
 test("ticks are round and cover the values", () => {
   expect(linearScale([-0.13, 0.31], 0, 100).ticks).toEqual([-0.2, -0.1, 0, 0.1, 0.2, 0.3, 0.4]);
@@ -29,4 +29,9 @@ test("every value lies within the pixels, in order", () => {
       expect(scale.ticks.length).toBeLessThan(13);
     }),
   );
+});
+
+test("texts move down until none covers another, in their order", () => {
+  expect(apart([50, 10, 52, 51, 80], 14)).toEqual([50, 10, 78, 64, 92]);
+  expect(apart([], 14)).toEqual([]);
 });

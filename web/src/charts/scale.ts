@@ -38,3 +38,15 @@ export function rounded(value: number, step: number): number {
   const digits = Math.max(0, Math.min(20, 1 - Math.floor(Math.log10(step))));
   return Number(value.toFixed(digits));
 }
+
+/** Moves heights of texts down until none is within this many pixels of another. */
+export function apart(heights: readonly number[], least: number): number[] {
+  const moved = [...heights];
+  const order = moved.map((_, at) => at).sort((one, other) => (heights[one] ?? 0) - (heights[other] ?? 0));
+  let next = Number.NEGATIVE_INFINITY;
+  for (const at of order) {
+    moved[at] = Math.max(moved[at] ?? 0, next);
+    next = (moved[at] ?? 0) + least;
+  }
+  return moved;
+}

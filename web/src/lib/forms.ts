@@ -85,3 +85,8 @@ export function headersInput(change: HeadersChange): { headers?: Record<string, 
 export function issuesOf<T extends { readonly field: string }>(issues: readonly T[], field: string): T[] {
   return issues.filter((each) => each.field === field || each.field.startsWith(`${field}.`));
 }
+
+/** Returns how long a list of tags can be that is typed with commas. */
+export function tagsLength({ maxItems, maxItemLength }: { maxItems: number; maxItemLength: number }): number {
+  return maxItems * (maxItemLength + ", ".length);
+}

@@ -1,5 +1,5 @@
 import { formatCount, formatDecimal, formatMs, formatUsd } from "./format";
-import { METRICS, type Metric } from "./probes";
+import type { Metric } from "./probes";
 
 export const METRIC_NAMES: Record<Metric, string> = {
   score: "Score",
@@ -8,10 +8,6 @@ export const METRIC_NAMES: Record<Metric, string> = {
   tokens: "Tokens",
   turns: "Turns",
 };
-
-export function isMetric(name: string): name is Metric {
-  return METRICS.some((each) => each === name);
-}
 
 /** Formats a figure of one probe, or nothing where it has none. */
 export function metricText(metric: Metric, value: number | undefined): string {

@@ -10,11 +10,7 @@ export type RowOrder = (typeof ROW_ORDERS)[number];
 /** In a row that is shown as different, targets differ by as much, if it has decisions and no results. */
 const DIFFERENT_DECISIONS = 1;
 
-export interface RowFigures {
-  readonly judged: number;
-  readonly passed: number;
-  readonly failed: boolean;
-  readonly errored: boolean;
+interface RowFigures {
   readonly unstable: boolean;
   /** The columns differ by so much, from 0 to 1 for pass rates or in points of the decision. */
   readonly spread: number;
@@ -24,9 +20,9 @@ export interface RowFigures {
 }
 
 /** Computes the figures of a row; cells that are not loaded, or have no outcome, do not count. */
-export function rowFigures(table: ProbeTable, row: number): RowFigures {
+function rowFigures(table: ProbeTable, row: number): RowFigures {
   let [judged, passed, decided, sum] = [0, 0, 0, 0];
-  let [errored, unstable] = [false, false];
+  let unstable = false;
   const rates: number[] = [];
   const means: number[] = [];
   for (let column = 0; column < table.columns; column++) {
@@ -36,7 +32,6 @@ export function rowFigures(table: ProbeTable, row: number): RowFigures {
     let [low, high] = [9, 0];
     for (let index = first; index < first + table.repeats; index++) {
       const outcome = table.outcome[index];
-      if (outcome === Outcome.ERRORED) errored = true;
       if (outcome === Outcome.PASSED) passedInCell++;
       if (outcome === Outcome.PASSED || outcome === Outcome.FAILED) inCell++;
       const decision = table.decision[index] ?? 0;
@@ -57,10 +52,6 @@ export function rowFigures(table: ProbeTable, row: number): RowFigures {
   const values = judged > 0 ? rates : means;
   const spread = values.length > 1 ? Math.max(...values) - Math.min(...values) : 0;
   return {
-    judged,
-    passed,
-    failed: passed < judged,
-    errored,
     unstable,
     spread,
     differ: judged > 0 ? majorityDiffers(rates) : spread >= DIFFERENT_DECISIONS,
@@ -178,7 +169,7 @@ function placeOf(
   return (row * columns.length + column) * table.repeats + repeat;
 }
 
-export interface CheckRate {
+interface CheckRate {
   readonly passed: number;
   readonly judged: number;
 }

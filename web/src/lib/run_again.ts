@@ -41,6 +41,19 @@ export function formOf(run: Run): RunForm {
   };
 }
 
+type Config = NonNullable<RunInput["config"]>;
+/** The form shows these settings, or they are handled by themselves. */
+type InForm =
+  | "temperature"
+  | "maxTurns"
+  | "maxConcurrency"
+  | "judgeModel"
+  | "personaModel"
+  | "summarizerModel"
+  | "evaluatorUrl"
+  | "params";
+
+/** It names the settings in a sentence. A new setting is one of these, or the types do not agree. */
 const CARRIED = {
   maxAttempts: "attempts per call",
   retryDelaySeconds: "wait before the second attempt",
@@ -50,10 +63,10 @@ const CARRIED = {
   profileVersion: null,
   embeddingModel: "embeddings",
   judgeMaxOutputTokens: "tokens of the judge",
-} as const satisfies Partial<Record<keyof Run["config"], string | null>>;
+} as const satisfies Record<Exclude<keyof Config, InForm>, string | null>;
 
 interface Carried {
-  readonly config: NonNullable<RunInput["config"]>;
+  readonly config: Config;
   /** They name the settings in a sentence. */
   readonly names: readonly string[];
 }

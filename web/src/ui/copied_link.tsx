@@ -54,6 +54,8 @@ export function CopiedLink({ link: { copied, refused, close } }: { link: Link })
 
 function SelectedLink({ address }: { address: string }) {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.select(), []);
+  useEffect(() => {
+    field.current?.select();
+  }, []);
   return <input ref={field} readOnly aria-label="Link" size={40} value={address} />;
 }

@@ -48,6 +48,8 @@ export function CopyButton({ label, of, text }: Props) {
 
 function SelectedText({ text, label }: { text: string; label: string }) {
   const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => field.current?.select(), []);
+  useEffect(() => {
+    field.current?.select();
+  }, []);
   return <textarea ref={field} readOnly aria-label={label} className={styles.field} rows={6} value={text} />;
 }

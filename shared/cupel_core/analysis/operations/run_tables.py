@@ -1,7 +1,8 @@
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Any
 
 from cupel_core.analysis import results
+from cupel_core.base.paging import Entry
 from cupel_core.base.preconditions import bytes_etag, etag
 from cupel_core.contract.operation import (
     VIEWER,
@@ -32,6 +33,7 @@ from cupel_core.domain.runs.excerpts import DEFAULT_CHARACTERS, MAX_CHARACTERS
 from cupel_core.domain.runs.plan import MAX_PROBES
 from cupel_core.domain.runs.probe_columns import PROBES_PER_BLOCK
 from cupel_core.runs import case_results, probe_search
+from cupel_core.runs.case_results import CaseRange
 
 MAX_EXCERPTS = 100
 
@@ -120,11 +122,8 @@ def find_probe_matches(
 )
 def get_case_names(call: Call, run_id: str, first: FirstIndex = 0) -> Revalidated[Ranged[CaseNameListResponse]]:
     """Its `ETag` stays the same unless the run is expanded; `If-None-Match` is answered with 304."""
-    found = case_results.find_case_names(call.workspace, run_id, first)
-    tag = etag(found.revision)
-    if call.knows(tag):
-        return Revalidated(Ranged((), 0, _named), tag)
-    return Revalidated(Ranged(found.read(), case_results.MAX_CASES, _named), tag)
+    found = case_results.find_cases(call.workspace, run_id, first)
+    return _revalidated(call, found, found.list_names, _named)
 
 
 def _named(case: tuple[int, CaseView]) -> CaseNameResponse:
@@ -145,10 +144,19 @@ def get_case_texts(
     limit: Annotated[
         int, Parameter(ge=1, le=case_results.MAX_CASES, description="Greatest number of cases to return")
     ] = 100,
-) -> Ranged[CaseTextListResponse]:
-    return Ranged(case_results.list_texts(call.workspace, run_id, first, limit), limit, _with_texts)
+) -> Revalidated[Ranged[CaseTextListResponse]]:
+    """Its `ETag` stays the same unless the run is expanded; `If-None-Match` is answered with 304."""
+    found = case_results.find_cases(call.workspace, run_id, first, limit)
+    return _revalidated(call, found, found.list_texts, _with_texts)
 
 
 def _with_texts(case: tuple[int, CaseTexts]) -> CaseTextResponse:
     index, texts = case
     return CaseTextResponse.from_value(texts, index=index)
+
+
+def _revalidated(
+    call: Call, found: CaseRange, entries: Callable[[], Iterable[Entry[Any]]], render: Callable[[Any], Any]
+) -> Revalidated[Ranged[Any]]:
+    tag = etag(found.revision)
+    return Revalidated(Ranged(() if call.knows(tag) else entries(), len(found.cases), render), tag)

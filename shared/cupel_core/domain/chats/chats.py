@@ -6,6 +6,7 @@ from typing import Any
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.codec import decode
 from cupel_core.domain.runs.targets import Target
+from cupel_core.domain.text.beginnings import beginning
 
 DEFAULT_HISTORY_LIMIT = 50
 MAX_EXCHANGES = 2_000
@@ -20,8 +21,7 @@ MAX_OPENING_LENGTH = 100
 
 
 def opening_of(message: str) -> str:
-    words = " ".join(message[: 10 * MAX_OPENING_LENGTH].split())
-    return words if len(words) <= MAX_OPENING_LENGTH else f"{words[: MAX_OPENING_LENGTH - 1]}…"
+    return beginning(" ".join(message[: 10 * MAX_OPENING_LENGTH].split()), MAX_OPENING_LENGTH)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.conversations.model_request import Message, MessageRole
+from cupel_core.domain.text.beginnings import beginning
 
 MAX_CHARACTERS = 280
 """An input or expectation has at most this many characters, to fit into a cell of a table."""
@@ -47,10 +48,6 @@ class CaseTexts:
             None if expected is None else beginning(expected, MAX_CHARACTERS),
             values,
         )
-
-
-def beginning(text: str, length: int) -> str:
-    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def _input(scenario: Mapping[str, Any]) -> str:

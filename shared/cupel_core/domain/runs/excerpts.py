@@ -1,10 +1,10 @@
 from cupel_core.base.deferred import dataclass
 from cupel_core.domain.conversations.model_request import Message, MessageRole
-from cupel_core.domain.runs.case_texts import beginning
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError
+from cupel_core.domain.text.beginnings import beginning
 
 DEFAULT_CHARACTERS = 280
-"""Each text has this many characters, to fit into a cell of a table, unless a request asks for more."""
+"""Each text has at most this many characters, to fit into a cell of a table, unless a request asks for more."""
 MAX_CHARACTERS = 8_000
 
 

@@ -10,6 +10,7 @@ from cupel_core.domain.runs.targets import Target
 from cupel_core.domain.scoring.assertions import Assertion
 from cupel_core.domain.scoring.default_evaluators import DefaultEvaluators, EvaluatorChoice, EvaluatorName
 from cupel_core.domain.scoring.grader_config import GraderConfig
+from cupel_core.domain.text.beginnings import beginning
 
 FOLDER = "scale"
 _MAX_NAME_LENGTH = 80
@@ -69,7 +70,7 @@ class ScaleRun:
     def name(self) -> str:
         text = " ".join((self.goal or self.opening or "").split())
         printable = "".join(character for character in text if character.isprintable())
-        return (printable[: _MAX_NAME_LENGTH - 1] + "…" if len(printable) > _MAX_NAME_LENGTH else printable) or FOLDER
+        return beginning(printable, _MAX_NAME_LENGTH) or FOLDER
 
     def spec(self, definition_id: str, evaluators: DefaultEvaluators) -> RunSpec:
         """Return the specification of the run. It names version 1, because only the first version is sure to have the

@@ -8,6 +8,7 @@ from cupel_core.base.errors import AppError, ConfirmationRequired, FieldError, I
 from cupel_core.contract.operation import Route
 from cupel_core.domain.budgets.confirmation import confirmable_usd
 from cupel_core.domain.budgets.money import limit_text
+from cupel_core.domain.text.beginnings import beginning
 from cupel_core.interfaces.gateway.problems import document
 from cupel_core.interfaces.mcp.listing import read_tools
 from cupel_core.interfaces.mcp.registry import AnyTool
@@ -33,9 +34,11 @@ def problem_of(error: AppError, request_id: str, tool: AnyTool | None = None) ->
     problem.pop("estimate", None)
     if tool is not None:
         problem |= _in_words_of(tool, error, problem["detail"])
-    problem["detail"] = _cut(problem["detail"], _MAX_DETAIL_LENGTH)
+    problem["detail"] = beginning(problem["detail"], _MAX_DETAIL_LENGTH)
     if errors := problem.get("errors"):
-        problem["errors"] = [{name: _cut(text) for name, text in each.items()} for each in errors[:_MAX_ERRORS]]
+        problem["errors"] = [
+            {name: beginning(text, _MAX_TEXT_LENGTH) for name, text in each.items()} for each in errors[:_MAX_ERRORS]
+        ]
         if len(errors) > _MAX_ERRORS:
             problem["moreErrors"] = len(errors) - _MAX_ERRORS
     return problem
@@ -93,7 +96,3 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
 def _pattern(route: Route) -> re.Pattern[str]:
     path = re.sub(r"\{\w+\}", "[^/]+", route.path)
     return re.compile(f"{route.method} {path}")
-
-
-def _cut(text: str, max_length: int = _MAX_TEXT_LENGTH) -> str:
-    return text if len(text) <= max_length else f"{text[: max_length - 1]}…"

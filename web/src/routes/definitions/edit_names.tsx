@@ -2,9 +2,10 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, ifMatch, read } from "../../api/client";
 import { definitionEditQuery } from "../../api/definitions";
+import { CreateDefinition } from "../../api/limits";
 import type { Definition, Schemas } from "../../api/types";
 import { areSameTags, ownTags, tagsToStore } from "../../lib/definition_tags";
-import { changesOf } from "../../lib/forms";
+import { changesOf, tagsLength } from "../../lib/forms";
 import { Conflict } from "../../ui/conflict";
 import { Dialog, DialogActions } from "../../ui/dialog";
 import page from "../../ui/page.module.css";
@@ -80,11 +81,17 @@ function Form({ definition, etag, reload, close }: FormProps) {
   };
   return (
     <form className={page.form} onSubmit={submit}>
-      <TextField label="Name" id="new-name" maxLength={200} value={name} onChange={setName} />
+      <TextField
+        label="Name"
+        id="new-name"
+        maxLength={CreateDefinition.name.maxLength}
+        value={name}
+        onChange={setName}
+      />
       <TextField
         label="Folder"
         id="new-folder"
-        maxLength={200}
+        maxLength={CreateDefinition.folder.maxLength}
         note="Such as support/refunds; empty for none"
         value={folder}
         onChange={setFolder}
@@ -92,7 +99,7 @@ function Form({ definition, etag, reload, close }: FormProps) {
       <TextField
         label="Tags"
         id="new-tags"
-        maxLength={5000}
+        maxLength={tagsLength(CreateDefinition.tags)}
         note="Separated by commas"
         value={typed}
         onChange={setTyped}

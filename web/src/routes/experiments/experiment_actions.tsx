@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api, read } from "../../api/client";
 import { useExperimentUpdate } from "../../api/experiment_changes";
+import { ExperimentFields } from "../../api/limits";
 import { useCanWrite } from "../../api/role";
 import type { Experiment } from "../../api/types";
 import { visible } from "../../lib/format";
@@ -13,7 +14,6 @@ import { Menu, type MenuItem } from "../../ui/menu";
 import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
-import { MAX_HYPOTHESIS, MAX_NAME } from "./new_experiment";
 
 interface Props {
   experiment: Experiment;
@@ -57,12 +57,18 @@ function Edit({ experiment, etag, close }: Props & { close: () => void }) {
   return (
     <Dialog title="Name and hypothesis" close={close}>
       <form className={page.form} onSubmit={submit}>
-        <TextField label="Name" id="new-name" maxLength={MAX_NAME} value={name} onChange={setName} />
+        <TextField
+          label="Name"
+          id="new-name"
+          maxLength={ExperimentFields.name.maxLength}
+          value={name}
+          onChange={setName}
+        />
         <TextField
           label="Hypothesis"
           id="new-hypothesis"
           rows={4}
-          maxLength={MAX_HYPOTHESIS}
+          maxLength={ExperimentFields.hypothesis.maxLength}
           value={hypothesis}
           onChange={setHypothesis}
         />

@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api, read } from "../../api/client";
 import { runChoicesQuery } from "../../api/experiment_changes";
+import { ExperimentFields } from "../../api/limits";
 import { useCanWrite } from "../../api/role";
 import type { Schemas } from "../../api/types";
 import { Field } from "../../ui/field";
@@ -18,8 +19,6 @@ const DIRECTIONS: Readonly<Record<Direction, string>> = {
   LOWER: "lower than the baseline",
   EQUIVALENT: "equivalent to the baseline",
 };
-export const MAX_NAME = 100;
-export const MAX_HYPOTHESIS = 5_000;
 
 export function NewExperiment() {
   if (!useCanWrite()) return null;
@@ -69,13 +68,19 @@ function Form() {
   };
   return (
     <form className={page.form} onSubmit={submit}>
-      <TextField label="Name" id="name" maxLength={MAX_NAME} value={name} onChange={setName} />
+      <TextField
+        label="Name"
+        id="name"
+        maxLength={ExperimentFields.name.maxLength}
+        value={name}
+        onChange={setName}
+      />
       <TextField
         label="Hypothesis"
         id="hypothesis"
         note="The claim that the experiment tests"
         rows={3}
-        maxLength={MAX_HYPOTHESIS}
+        maxLength={ExperimentFields.hypothesis.maxLength}
         value={hypothesis}
         onChange={setHypothesis}
       />

@@ -2,15 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
 import { resultsQuery } from "../../api/queries";
-import {
-  type LoadedTable,
-  useAllCaseNames,
-  useAllCaseTexts,
-  useMessageSearch,
-  useProbeTable,
-} from "../../api/tables";
+import { type LoadedTable, useMessageSearch, useProbeTable } from "../../api/tables";
 import type { ColumnResults, Run } from "../../api/types";
-import { matchingCases } from "../../lib/cases";
 import { columnName } from "../../lib/estimates";
 import { counted, formatCount } from "../../lib/format";
 import { Outcome, type ProbeTable } from "../../lib/probe_table";
@@ -27,21 +20,22 @@ import {
 import { parseRange, type Range, rangeText } from "../../lib/ranges";
 import { isRowOrder, neighborOf, rowsOf } from "../../lib/result_rows";
 import { parseColumns, parseValues, type ResultsSearch } from "../../lib/search";
+import { DotsLegend } from "../../ui/dots";
 import { useKeys } from "../../ui/keys";
 import page from "../../ui/page.module.css";
 import { Empty, Failure, Loading } from "../../ui/states";
 import styles from "./answers.module.css";
 import { ChecksTable } from "./checks";
 import { Chips } from "./chips";
-import { CostPlot } from "./cost_plot";
 import { AnswerGrid } from "./grid";
+import { useMatchingCases } from "./matching_cases";
 import { MessageSearchState } from "./message_search";
-import { useSince } from "./since";
 import { FailureTags } from "./tags";
 import { Toolbar } from "./toolbar";
 
 const route = getRouteApi("/runs/$id/");
 
+const CostPlot = lazy(() => import("./cost_plot").then((each) => ({ default: each.CostPlot })));
 const Drawer = lazy(() => import("./drawer").then((each) => ({ default: each.Drawer })));
 const DistributionSection = lazy(() =>
   import("./distribution").then((each) => ({ default: each.DistributionSection })),
@@ -63,20 +57,17 @@ export function Answers({ run }: { run: Run }) {
       }),
     [results.data, table.columns],
   );
-  const needsTexts = search.q !== undefined || search.where !== undefined;
-  const allNames = useAllCaseNames(run.id, table.cases, search.q !== undefined);
-  const allTexts = useAllCaseTexts(run.id, table.cases, needsTexts);
-  const matching = useMemo(
-    () => matchingCases(allNames.data, allTexts.data, { q: search.q, where: search.where }),
-    [allNames.data, allTexts.data, search.q, search.where],
-  );
-  const since = useSince(run, table, version, search.since);
+  const matching = useMatchingCases(run, loaded, search);
   const messages = useMessageSearch(run, search.said);
   const shownColumns = useShownColumns(search, table, results.data?.columns);
-  const cases = useMemo(() => intersection(matching, since.changed), [matching, since.changed]);
-  const choice = useChoice(search, shownColumns, cases, messages.found);
+  const choice = useChoice(search, shownColumns, matching.cases, messages.found);
   // It stays the same while only the outcome is chosen, so that its counts are kept.
-  const anyOutcome = useChoice({ ...search, outcome: undefined }, shownColumns, cases, messages.found);
+  const anyOutcome = useChoice(
+    { ...search, outcome: undefined },
+    shownColumns,
+    matching.cases,
+    messages.found,
+  );
   // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the table has changed
   const listed = useMemo(() => {
     const chosen = chooseProbes(table, choice);
@@ -131,15 +122,17 @@ export function Answers({ run }: { run: Run }) {
     ArrowDown: { does: "go into the table", act: () => focusGrid(grid.current), isUsable: () => !isOpened() },
     Escape: { does: "close the conversation", act: close, isUsable: isOpened },
   });
-  const isSearching =
-    (needsTexts && (allTexts.isPending || (search.q !== undefined && allNames.isPending))) || since.isPending;
   const changeRange = (range: Range | undefined) => change({ [metric]: range && rangeText(range) }, true);
   return (
     <section className={styles.section} aria-labelledby="answers">
       <div className={styles.overview}>
         <ChecksTable table={table} version={version} names={names} change={change} />
         <FailureTags table={table} version={version} change={change} />
-        {results.data && <CostPlot id={run.id} columns={results.data.columns} />}
+        {results.data && (
+          <Suspense>
+            <CostPlot id={run.id} columns={results.data.columns} />
+          </Suspense>
+        )}
       </div>
       <h2 id="answers">Answers</h2>
       <Chips run={run} table={table} version={version} choice={anyOutcome} search={search} change={change} />
@@ -150,15 +143,9 @@ export function Answers({ run }: { run: Run }) {
       {loaded.error !== null && (
         <Failure error={loaded.error} what="Some conversations were not loaded" retry={loaded.retry} />
       )}
-      {allNames.isError && (
-        <Failure error={allNames.error} what="Scenario names" retry={() => void allNames.refetch()} />
-      )}
-      {allTexts.isError && (
-        <Failure error={allTexts.error} what="Inputs" retry={() => void allTexts.refetch()} />
-      )}
-      {since.error !== null && (
-        <Failure error={since.error} what="The results of the other run" retry={since.retry} />
-      )}
+      {matching.failures.map(({ what, error, retry }) => (
+        <Failure key={what} error={error} what={what} retry={retry} />
+      ))}
       <details className={page.fold} onToggle={(event) => setDrawn(event.currentTarget.open)}>
         <summary>Distribution of scores, times and costs</summary>
         {isDrawn && loaded.loaded > 0 && (
@@ -177,7 +164,7 @@ export function Answers({ run }: { run: Run }) {
         )}
       </details>
       <p className={page.note} role="status">
-        {isSearching ? "Searching…" : <Counts loaded={loaded} listed={listed} rows={rows.length} />}
+        {matching.isPending ? "Searching…" : <Counts loaded={loaded} listed={listed} rows={rows.length} />}
       </p>
       {rows.length > 0 ? (
         <div className={styles.layout} data-open={opened !== undefined} data-beside={search.beside === true}>
@@ -214,11 +201,12 @@ export function Answers({ run }: { run: Run }) {
             </Suspense>
           )}
         </div>
-      ) : loaded.loaded < loaded.blocks || isSearching || messages.isRunning ? (
+      ) : loaded.loaded < loaded.blocks || matching.isPending || messages.isRunning ? (
         <Loading what="conversations" />
       ) : (
         <NoneListed isFiltered={Object.keys(search).some((each) => !UNFILTERED.has(each))} />
       )}
+      {rows.length > 0 && table.repeats > 1 && <DotsLegend />}
     </section>
   );
 }
@@ -272,14 +260,6 @@ function useShownColumns(
     );
     return chosen.length > 0 ? chosen : all;
   }, [column, target, table.columns, results]);
-}
-
-function intersection(
-  one: ReadonlySet<number> | null,
-  other: ReadonlySet<number> | null,
-): ReadonlySet<number> | null {
-  if (one === null || other === null) return one ?? other;
-  return new Set([...one].filter((each) => other.has(each)));
 }
 
 /** Returns the same object until the address asks for something else. */

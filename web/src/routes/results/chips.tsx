@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { labelSetsQuery } from "../../api/labels";
 import { isTerminal } from "../../api/queries";
+import { useCanWrite } from "../../api/role";
 import type { Run } from "../../api/types";
 import { counted, formatCount, visible } from "../../lib/format";
 import { Outcome, type ProbeTable } from "../../lib/probe_table";
@@ -31,6 +32,7 @@ const MODE_NAMES: Record<Mode, string> = { differ: "Targets differ", unstable: "
 
 /** Offers the filters that are used most, with the numbers of conversations or rows that each leaves. */
 export function Chips({ run, table, version, choice, search, change }: Props) {
+  const canWrite = useCanWrite();
   // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the table has changed
   const counts = useMemo(() => {
     const found = chooseProbes(table, choice);
@@ -79,7 +81,7 @@ export function Chips({ run, table, version, choice, search, change }: Props) {
           </Chip>
         );
       })}
-      {isTerminal(run.status) && <ToReview run={run} />}
+      {isTerminal(run.status) && canWrite && <ToReview run={run} />}
     </fieldset>
   );
 }

@@ -15,10 +15,9 @@ import { GridHead } from "./grid_head";
 import { useGridKeys } from "./grid_keys";
 import { GridRow } from "./grid_row";
 
-/** Of a row: its lines besides those of the answer, and of the answer by the chosen height. */
 const [LINE_PX, FRAME_PX] = [19, 18];
 const ANSWER_LINES: Record<Lines, number> = { "2": 2, "6": 6, all: 6 };
-export const CHARACTERS: Record<Lines, number> = { "2": 280, "6": 900, all: 8_000 };
+const CHARACTERS: Record<Lines, number> = { "2": 280, "6": 900, all: 8_000 };
 
 interface GridProps {
   frame: RefObject<HTMLDivElement | null>;

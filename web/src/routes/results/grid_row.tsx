@@ -1,7 +1,8 @@
 import { lazy, memo, Suspense, useState } from "react";
 import type { CaseName, CaseText, Excerpt } from "../../api/types";
-import { formatCount, formatMs, formatUsd, visible } from "../../lib/format";
-import { type Cell, Outcome, type ProbeTable, readCell } from "../../lib/probe_table";
+import { formatCount, visible } from "../../lib/format";
+import { metricText } from "../../lib/metrics";
+import { type Cell, Outcome, type OutcomeCode, type ProbeTable, readCell } from "../../lib/probe_table";
 import { decisionText, labelText, type Shown } from "../../lib/probes";
 import type { Lines } from "../../lib/search";
 import { Dots } from "../../ui/dots";
@@ -191,10 +192,16 @@ function missingText({ reason, contentAvailable }: Excerpt): string {
   return contentAvailable ? "an empty answer" : "the content is gone";
 }
 
-const WORDS = ["not there yet", "passed", "failed", "errored", "no result"] as const;
+const WORDS: Readonly<Record<OutcomeCode, string>> = {
+  [Outcome.NONE]: "not there yet",
+  [Outcome.PASSED]: "passed",
+  [Outcome.FAILED]: "failed",
+  [Outcome.ERRORED]: "errored",
+  [Outcome.UNJUDGED]: "no result",
+};
 
 function resultText(table: ProbeTable, cell: Cell, index: number): string {
-  const word = WORDS[(table.outcome[index] ?? 0) as keyof typeof WORDS & number] ?? "";
+  const word = WORDS[table.outcome[index] as OutcomeCode];
   const decision = decisionText(table, index);
   if (cell.outcomes.length === 1) {
     if (decision === "") return word;
@@ -208,15 +215,11 @@ function resultText(table: ProbeTable, cell: Cell, index: number): string {
 }
 
 function figures(table: ProbeTable, index: number): string {
-  const known = (values: Float32Array) => {
-    const value = values[index];
-    return value === undefined || Number.isNaN(value) ? undefined : value;
-  };
-  const [time, tokens, cost] = [known(table.durationMs), known(table.tokens), known(table.costUsd)];
+  const tokens = metricText("tokens", table.tokens[index]);
   return [
-    time !== undefined && formatMs(time),
-    tokens !== undefined && `${formatCount(tokens)} tokens`,
-    cost !== undefined && formatUsd(Number(cost.toPrecision(6))),
+    metricText("time", table.durationMs[index]),
+    tokens && `${tokens} tokens`,
+    metricText("cost", table.costUsd[index]),
   ]
     .filter(Boolean)
     .join(" · ");

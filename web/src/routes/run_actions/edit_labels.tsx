@@ -5,6 +5,7 @@ import { CreateRun } from "../../api/limits";
 import { runEditQuery } from "../../api/queries";
 import type { Run } from "../../api/types";
 import { visible } from "../../lib/format";
+import { tagsLength } from "../../lib/forms";
 import { labelChanges, labelsOf, MAX_NOTE } from "../../lib/run_labels";
 import { Conflict } from "../../ui/conflict";
 import { Dialog, DialogActions } from "../../ui/dialog";
@@ -83,7 +84,7 @@ function Form({ run, etag, reload, close }: FormProps) {
       <TextField
         label="Tags"
         id="run-tags"
-        maxLength={5000}
+        maxLength={tagsLength(CreateRun.tags)}
         note="Separated by commas"
         value={labels.tags}
         onChange={set("tags")}

@@ -20,6 +20,7 @@ from cupel_core.domain.scoring.assertion_rules import CODE_FILE, CODE_KINDS, VAL
 from cupel_core.domain.scoring.assertions import Assertion, flatten
 from cupel_core.domain.scoring.derived_metrics import MAX_DERIVED_METRICS, DerivedMetric
 from cupel_core.domain.scoring.left_out_checks import LeftOutChecks, add_checks
+from cupel_core.domain.text.beginnings import beginning
 from cupel_core.domain.text.control_characters import single_line
 from cupel_core.domain.text.json_limits import json_limit_error
 from cupel_core.interop.imports.files import FileSource, NotImportable
@@ -133,7 +134,9 @@ def _drafts_of(
             imported[what] = before[what] + (imported[what] - before[what]) // len(read)
     if group.name is None:
         return joined
-    return [replace(each, name=_cut(single_line(f"{each.name}: {group.name}"))) for each in joined]
+    return [
+        replace(each, name=beginning(single_line(f"{each.name}: {group.name}"), _MAX_NAME_LENGTH)) for each in joined
+    ]
 
 
 def _report_configuration(config: Mapping[str, Any], report: ImportReport) -> None:
@@ -362,11 +365,7 @@ def _title_of(config: Mapping[str, Any]) -> str:
 def _name(config: Mapping[str, Any], prompt: PromptfooPrompt, prompts: list[PromptfooPrompt]) -> str:
     title, label = _title_of(config), single_line(prompt.label)
     name = f"{title}: {label}" if title and len(prompts) > 1 else title or label
-    return _cut(name) or TAG
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= _MAX_NAME_LENGTH else f"{name[: _MAX_NAME_LENGTH - 1]}…"
+    return beginning(name, _MAX_NAME_LENGTH) or TAG
 
 
 def _repeats(config: Mapping[str, Any]) -> int:
