@@ -163,7 +163,7 @@ def test_a_scale_run_of_an_agent_has_its_evaluators_and_answer_format(open_page:
     assert [each["connectorId"] for each in run["config"]["targets"]] == [agent]
 
 
-def test_without_any_key_scale_runs_and_tries_list_simulated_models_first(open_page: Open, client: Client) -> None:
+def test_without_any_key_scale_runs_list_simulated_models_first(open_page: Open, client: Client) -> None:
     page = open_page("/new/scale")
     listed = page.get_by_role("region", name="Models").get_by_role("checkbox")
     expect(listed.first).to_be_checked()
@@ -172,30 +172,11 @@ def test_without_any_key_scale_runs_and_tries_list_simulated_models_first(open_p
     are_simulated = [name.startswith("sim/") for name in names]
     assert are_simulated == sorted(are_simulated, reverse=True)
     assert not all(are_simulated), "a provider that needs no key is listed after them"
-    load(page, "/new/try")
-    expect(page.get_by_text("Models: 0 chosen")).to_be_visible()
-    expect(listed.first.locator("xpath=..")).to_contain_text("sim/steady")
     assert client.put("/v1/providers/anthropic", {"apiKey": "sk-test"}).status == 200
     page = open_page("/new/scale")
     listed = page.get_by_role("region", name="Models").get_by_role("checkbox")
     expect(listed.first.locator("xpath=..")).to_contain_text("anthropic/")
     expect(page.get_by_text("Models: 0 chosen")).to_be_visible()
-
-
-def test_a_prompt_is_tried_with_several_models_side_by_side(open_page: Open, client: Client) -> None:
-    page = open_page("/new")
-    page.get_by_role("link", name="Try", exact=True).click()
-    page.get_by_role("checkbox", name="sim/steady").check()
-    page.get_by_role("checkbox", name="sim/bold").check()
-    estimate = page.get_by_role("complementary", name="Estimate")
-    expect(estimate).to_contain_text("Write a message.")
-    page.get_by_label("Message").fill("hello")
-    expect(estimate).to_contain_text("2 conversations")
-    page.get_by_role("button", name="Start").dblclick()
-    expect(page.get_by_label(re.compile("^Conversation . of 2$"))).to_have_count(2)
-    [run] = client.get("/v1/runs").json()["items"]
-    config = run["config"]
-    assert (run["progress"]["total"], config["maxTurns"], config["evaluatorUrl"]) == (2, 1, None)
 
 
 def test_the_errors_of_a_scale_run_are_named(open_page: Open, client: Client) -> None:
@@ -290,7 +271,6 @@ def test_a_budget_that_is_used_up_says_until_when(open_page: Open, client: Clien
 def test_a_viewer_is_offered_no_change(open_page: Open, client: Client) -> None:
     for path, shown in (
         ("/new/scale", "role member or admin"),
-        ("/new/try", "role member or admin"),
         ("/evals", "No evals yet"),
         ("/schedules", "No schedules yet"),
         ("/settings/budgets", "needs the role admin"),
@@ -310,7 +290,6 @@ def test_the_screens_are_accessible_and_safe(open_page: Open, client: Client, de
     paths = {
         "new": "/new",
         "new-scale-run": "/new/scale",
-        "new-try": "/new/try",
         "new-eval": "/evals",
         "new-schedule": "/schedules",
         "workspace-budgets": "/settings/budgets",

@@ -84,6 +84,7 @@ function Navigation() {
         Runs
       </Link>
       <Link to="/new">New run</Link>
+      <Link to="/playground">Playground</Link>
       <Link to="/compare" activeOptions={{ includeSearch: false }}>
         Compare
       </Link>
