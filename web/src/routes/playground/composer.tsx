@@ -37,36 +37,38 @@ export function Composer({ missing, isAnswering, send }: Props) {
     document.getElementById("message")?.focus();
   };
   return (
-    <form className={styles.composer} onSubmit={submit}>
-      <MessageField
-        label={isAgain ? "Last message, to be sent again" : "Message to all columns"}
-        note={
-          isAnswering
-            ? "The last message is being answered."
-            : (missing ?? "Ctrl and Enter, or ⌘ and Enter, send it")
-        }
-        value={text}
-        change={setText}
-        send={start}
-      />
-      <p className={page.bar}>
-        <button type="submit" data-kind="primary" disabled={!isValid}>
-          {isAgain ? "Send again" : "Send"}
-        </button>
-        {isAgain ? (
-          <button type="button" onClick={() => edit(false)}>
-            Cancel
+    <>
+      <form className={styles.composer} onSubmit={submit}>
+        <MessageField
+          label={isAgain ? "Last message, to be sent again" : "Message to all columns"}
+          note={
+            isAnswering
+              ? "The last message is being answered."
+              : (missing ?? "Ctrl and Enter, or ⌘ and Enter, send it")
+          }
+          value={text}
+          change={setText}
+          send={start}
+        />
+        <p className={page.bar}>
+          <button type="submit" data-kind="primary" disabled={!isValid}>
+            {isAgain ? "Send again" : "Send"}
           </button>
-        ) : (
-          <button type="button" disabled={sent === ""} onClick={() => edit(true)}>
-            Edit and send again
+          {isAgain ? (
+            <button type="button" onClick={() => edit(false)}>
+              Cancel
+            </button>
+          ) : (
+            <button type="button" disabled={sent === ""} onClick={() => edit(true)}>
+              Edit and send again
+            </button>
+          )}
+          <button type="button" disabled={text.trim() === "" && sent === ""} onClick={() => keep(true)}>
+            Keep as scenario…
           </button>
-        )}
-        <button type="button" disabled={text.trim() === "" && sent === ""} onClick={() => keep(true)}>
-          Keep as scenario…
-        </button>
-      </p>
+        </p>
+      </form>
       {isKeeping && <KeepScenario message={text.trim() === "" ? sent : text} close={() => keep(false)} />}
-    </form>
+    </>
   );
 }
