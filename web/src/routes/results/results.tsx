@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { Download } from "lucide-react";
 import { isTerminal, progressQuery, resultsQuery, runQuery } from "../../api/queries";
 import type { Results } from "../../api/types";
 import { downloadText } from "../../charts/download";
@@ -8,6 +9,7 @@ import { counted, formatCount, visible } from "../../lib/format";
 import { isJudgeUncalibrated } from "../../lib/judge_accuracy";
 import { leftOutText } from "../../lib/left_out_checks";
 import { resultsTable } from "../../lib/results_table";
+import { IconButton } from "../../ui/icon_button";
 import { Empty, Failure, Loading } from "../../ui/states";
 import { BudgetSection } from "../budget";
 import { Answers } from "./answers";
@@ -56,7 +58,14 @@ function ResultsSection({ id, results, isOver }: ResultsProps) {
   const leftOut = leftOutText(results.columns);
   return (
     <section className={styles.section} aria-labelledby="results">
-      <h2 id="results">Results</h2>
+      <div className={styles.titled}>
+        <h2 id="results">Results</h2>
+        <IconButton
+          label="Download as CSV"
+          icon={Download}
+          act={() => downloadText(csvText(resultsTable(results.columns)), `${id}.csv`, "text/csv")}
+        />
+      </div>
       {!results.isComplete && (
         <p role="status" className={styles.note}>
           So far: {formatCount(results.counted)} of {counted(results.total, "conversation")} counted.
@@ -77,14 +86,6 @@ function ResultsSection({ id, results, isOver }: ResultsProps) {
         <p className={styles.note}>Uncalibrated judge: no labels of people say how often it is wrong.</p>
       )}
       <TargetTable id={id} columns={results.columns} />
-      <p className={styles.below} data-screen-only>
-        <button
-          type="button"
-          onClick={() => downloadText(csvText(resultsTable(results.columns)), `${id}.csv`, "text/csv")}
-        >
-          Download as CSV
-        </button>
-      </p>
     </section>
   );
 }
