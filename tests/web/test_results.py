@@ -6,11 +6,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.labelling.labels import Label
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
+from cupel_core.store import labels as stored_labels
 from tests.answered_runs import AnsweredRun
 from tests.unit.api.client import Client
 from tests.web.conftest import Open, check_screens, go, load, violations
@@ -316,6 +319,31 @@ def test_an_answer_is_reviewed_with_keys_only(open_page: Open, run: Run) -> None
     assert len(labels) == 2
     page.keyboard.press("e")
     expect(page.get_by_role("dialog", name="Correct the result")).to_be_in_viewport()
+
+
+def test_a_comment_is_no_label_and_labels_of_earlier_answers_are_marked(open_page: Open, run: Run) -> None:
+    earlier = Label(1, 2, "result", "ben", "pass", run.created_at, run.created_at, note="Names the shop.")
+    stored_labels.save(RunRef(run.workspace, run.id), earlier)
+    page = load(open_page("/runs"), f"/runs/{run.id}?t=1")
+    review = page.get_by_role("region", name="Review")
+    comment = review.get_by_role("textbox", name="Comment")
+    expect(review.get_by_role("status")).to_have_text("ben, on an earlier answer: pass, Names the shop.")
+    page.keyboard.press("m")
+    page.keyboard.type("Too long.")
+    page.keyboard.press("Escape")
+    expect(review.get_by_role("status")).to_contain_text("Saved.")
+    expect(review.locator("[aria-pressed=true]")).to_have_count(0)
+    page = load(page, f"/runs/{run.id}?t=1")
+    expect(comment).to_have_value("Too long.")
+    client = Client(None)
+    client.token = client.issue()
+    address = f"/v1/runs/{run.id}/labels"
+    stored = client.get(address).json()["items"]
+    assert [(each["value"], each["note"]) for each in stored] == [(None, "Too long."), ("pass", "Names the shop.")]
+    comment.fill("")
+    comment.blur()
+    expect(review.get_by_role("status")).to_contain_text("Saved.")
+    assert len(client.get(address).json()["items"]) == 1
 
 
 def test_a_histogram_has_its_figures_as_a_table_and_files(open_page: Open, run: Run) -> None:
