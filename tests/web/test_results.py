@@ -16,7 +16,7 @@ from cupel_core.domain.scoring.scoring import Scoring, build_scoring
 from cupel_core.store import labels as stored_labels
 from tests.answered_runs import AnsweredRun
 from tests.unit.api.client import Client
-from tests.web.conftest import Open, check_screens, go, load, violations
+from tests.web.conftest import Open, check_screen, check_screens, go, load, violations
 from tests.web.samples import PAYLOADS, sample_run
 from tests.web.server import Server
 
@@ -241,6 +241,50 @@ def test_a_row_has_its_input_what_is_expected_and_why_an_answer_failed(open_page
     expect(failed).not_to_contain_text("Its end.")
     page.get_by_role("combobox", name="Answers").select_option(label="whole answers")
     expect(failed).to_contain_text("Its end.")
+
+
+def test_rows_are_grouped_and_sorted_by_a_variable(open_page: Open, shop: Run) -> None:
+    page = open_page(f"/runs/{shop.id}", bypass_csp=True)
+    page.get_by_role("combobox", name="Group by").select_option("tone")
+    expect(row_headers(page)).to_have_text([re.compile(name) for name in GROUPED])
+    heading = page.get_by_role("row", name=re.compile("tone: kind"))
+    expect(heading.get_by_role("gridcell")).to_have_text(["100.0% passed (2 of 2)", "0.0% passed (0 of 2)"])
+    heading.get_by_role("gridcell").first.click()
+    expect(row_headers(page)).to_have_text([re.compile(name) for name in (GROUPED[0], *GROUPED[3:])])
+    expect(page.get_by_role("button", name=re.compile("tone: kind"))).to_have_attribute("aria-expanded", "false")
+    assert violations(page) == []
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(row_headers(page)).to_have_count(2)
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(row_headers(page)).to_have_count(4)
+    page.keyboard.press("Enter")
+    page.keyboard.press("n")  # The failure is in the folded group, which unfolds.
+    expect(page.get_by_role("article")).to_contain_text("✕ failed")
+    expect(row_headers(page)).to_have_count(4)
+    page = load(page, f"/runs/{shop.id}?group=tone&order=-input")
+    lamp, kettle = GROUPED[2], GROUPED[1]
+    expect(row_headers(page)).to_have_text(
+        [re.compile(name) for name in (GROUPED[0], lamp, kettle, GROUPED[3], "lamp short", "kettle short")]
+    )
+    check_screen(page, "grouped-answers")
+
+
+GROUPED = ("tone: kind 2 rows", "kettle kind", "lamp kind", "tone: short 2 rows", "kettle short", "lamp short")
+
+
+def test_the_head_of_a_column_sorts(open_page: Open, shop: Run) -> None:
+    page = open_page(f"/runs/{shop.id}?vars=item")
+    head = page.get_by_role("grid").get_by_role("columnheader", name=re.compile("^item"))
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "descending")
+    expect(page).to_have_url(re.compile(r"order=-var\.item"))
+    expect(row_headers(page).first).to_contain_text("lamp kind")
+    head.get_by_role("button").click()
+    expect(row_headers(page).first).to_contain_text("kettle kind")
 
 
 def test_checks_by_target_lead_to_their_failures(open_page: Open, shop: Run) -> None:
