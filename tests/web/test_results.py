@@ -243,6 +243,20 @@ def test_a_row_has_its_input_what_is_expected_and_why_an_answer_failed(open_page
     expect(failed).to_contain_text("Its end.")
 
 
+def test_a_failed_conversation_says_why_once(open_page: Open, shop: Run) -> None:
+    page = open_page(f"/runs/{shop.id}?t=4")
+    grades = page.get_by_role("region", name="Grades")
+    failed = grades.get_by_role("list", name="Assertions", exact=True).get_by_role("listitem")
+    expect(failed).to_have_count(1)
+    expect(failed).to_be_in_viewport()
+    expect(failed).to_contain_text("lacks “30 days”")
+    expect(page.get_by_role("article").get_by_text("lacks “30 days”")).to_have_count(1)
+    passed = grades.get_by_role("list", name="Passed assertions")
+    expect(passed).not_to_be_visible()
+    grades.get_by_text("1 check passed").click()
+    expect(passed).to_contain_text("latency")
+
+
 def test_rows_are_grouped_and_sorted_by_a_variable(open_page: Open, shop: Run) -> None:
     page = open_page(f"/runs/{shop.id}", bypass_csp=True)
     page.get_by_role("combobox", name="Group by").select_option("tone")
