@@ -148,7 +148,7 @@ INDEX = (
     Route("redriveDeadLetters", "POST", "/v1/queue/dead-letters/redrive", MEMBER, "workspace.operations.queues"),
     Route("pauseQueues", "POST", "/v1/queue/pause", MEMBER, "workspace.operations.queues"),
     Route("resumeQueues", "POST", "/v1/queue/resume", MEMBER, "workspace.operations.queues"),
-    Route("listRuns", "GET", "/v1/runs", VIEWER, "runs.operations.reading"),
+    Route("listRuns", "GET", "/v1/runs", VIEWER, "analysis.operations.run_lists"),
     Route("createRun", "POST", "/v1/runs", MEMBER, "runs.operations.starting"),
     Route("deleteRuns", "POST", "/v1/runs/bulk-delete", MEMBER, "runs.operations.erasures"),
     Route("estimateRun", "POST", "/v1/runs/estimate", VIEWER, "runs.operations.starting"),
