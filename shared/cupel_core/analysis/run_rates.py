@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from cupel_core.analysis.tabulate import CountedInputs, inputs_of, read_available
 from cupel_core.base.messages import RunRef
-from cupel_core.domain.analysis.counts import RunCounts
+from cupel_core.domain.analysis.counts import InvalidCountFile, RunCounts
 from cupel_core.domain.analysis.run_rates import run_rates
 from cupel_core.domain.runs.run import TERMINAL, Run
 from cupel_core.domain.runs.run_rates import RunRates
@@ -49,5 +49,8 @@ def _ref(run: Run) -> RunRef:
 
 
 def _count(inputs: CountedInputs, has_time: Callable[[], bool]) -> RunRates | None:
-    available = read_available(inputs, has_time)
+    try:
+        available = read_available(inputs, has_time)
+    except InvalidCountFile:  # The results of this run say so; the list has the other runs.
+        return None
     return save_rates(inputs, available.counts) if available.is_complete else None
