@@ -217,6 +217,7 @@ INDEX = (
     Route("deleteSchedule", "DELETE", "/v1/schedules/{schedule_id}", MEMBER, "runs.operations.schedules"),
     Route("getSchedule", "GET", "/v1/schedules/{schedule_id}", VIEWER, "runs.operations.schedules"),
     Route("updateSchedule", "PATCH", "/v1/schedules/{schedule_id}", MEMBER, "runs.operations.schedules"),
+    Route("listServedModels", "GET", "/v1/served-models", MEMBER, "accounts.operations"),
     Route("getSession", "GET", "/v1/session", VIEWER, "workspace.operations.sessions", is_for_labellers=True),
     Route("getSettings", "GET", "/v1/settings", VIEWER, "resources.operations.settings"),
     Route("updateSettings", "PUT", "/v1/settings", ADMIN, "resources.operations.settings"),

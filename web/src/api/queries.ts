@@ -151,6 +151,13 @@ export const modelsQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** Asks the servers of the workspace's own for their models, which takes up to some seconds. */
+export const servedModelsQuery = queryOptions({
+  queryKey: ["models", "served"],
+  queryFn: async ({ signal }) => (await read(api.GET("/v1/served-models", { signal }))).items,
+  staleTime: 60_000,
+});
+
 async function modelsOf(provider: string, signal: AbortSignal): Promise<Schemas["Model"][]> {
   const models: Schemas["Model"][] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {

@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { api, read } from "../../api/client";
 import { CreateScaleRun } from "../../api/limits";
-import { modelsQuery, scaleRunEstimateQuery } from "../../api/queries";
+import { useModels } from "../../api/models";
+import { scaleRunEstimateQuery } from "../../api/queries";
 import { connectorNamesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
 import type { Schemas } from "../../api/types";
@@ -24,7 +25,7 @@ const EVALUATORS = { goal: false, format: false, toxicity: false, external: null
 /** Sends one message to several models or agents, and shows their answers beside each other. */
 export function TryPrompt() {
   const canWrite = useCanWrite();
-  const models = useQuery(modelsQuery);
+  const models = useModels();
   return (
     <>
       <title>Try a prompt · Cupel</title>
