@@ -18,6 +18,9 @@ from tests.unit.api.client import Client
 from tests.web.conftest import Open, check_screen, load, settled
 
 SCENARIOS = tuple(Scenario("", f"case {number}", (Message(MessageRole.USER, "?"),)) for number in range(8))
+MAX_FILES = 10
+"""The document is one of them."""
+MAX_SCRIPT_BYTES = 175_000
 DRAWN = "all => all.filter(each => each.width.baseVal.value > 0).map(each => getComputedStyle(each).fill)"
 SHARES = {"Nothing passed": 0, "Half passed": 4, "All passed": 8}
 
@@ -145,3 +148,15 @@ def test_the_list_is_accessible_and_fits_narrow_screens(open_page: Open, client:
     AnsweredRun(SCENARIOS, answer=lambda _: None, workspace="acme").start()
     page = load(open_page(color_scheme=theme, bypass_csp=True), "/runs?cols=duration,starter&sort=-rate")
     check_screen(page, "runs-columns")
+
+
+def test_a_first_visit_loads_at_most_ten_files(open_page: Open, three: dict[str, Run]) -> None:
+    page = open_page("/new")
+    load(page, "/runs")
+    names_and_sizes = page.evaluate(
+        "performance.getEntriesByType('resource').filter(each => each.name.includes('/assets/'))"
+        ".map(each => [each.name.split('/').pop(), each.encodedBodySize])"
+    )
+    assert len(names_and_sizes) + 1 <= MAX_FILES, names_and_sizes
+    scripts = [size for name, size in names_and_sizes if name.endswith(".js")]
+    assert 50_000 < sum(scripts) <= MAX_SCRIPT_BYTES, names_and_sizes
