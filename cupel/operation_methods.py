@@ -68,9 +68,9 @@ class OperationMethods(Transport):
         """
         return self._pages("/audit", tokenId=token_id, operation=operation)
 
-    def list_chats(self) -> Pages:
+    def list_chats(self, *, playground: bool | None = None) -> Pages:
         """List the chats, newest first."""
-        return self._pages("/chats")
+        return self._pages("/chats", playground=playground)
 
     def create_chat(self, chat: Json) -> TaggedJson:
         """Create a chat."""

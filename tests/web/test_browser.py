@@ -202,3 +202,22 @@ def test_the_screens_are_accessible_and_safe(open_page: Open, run: Run, theme: s
 def test_the_sign_in_is_accessible(open_page: Open, theme: str) -> None:
     page = settled(open_page("/login", role=None, color_scheme=theme, bypass_csp=True))
     check_screen(page, "login")
+
+
+def test_on_a_phone_the_header_is_one_line_with_the_navigation(open_page: Open) -> None:
+    page = open_page("/settings", viewport={"width": 390, "height": 844})
+    header = page.get_by_role("banner").bounding_box()
+    assert header
+    assert header["height"] <= 56
+    expect(page.get_by_role("navigation", name="Main").get_by_role("link", name="Settings")).to_be_in_viewport()
+    expect(page.get_by_role("button", name="Sign out")).to_be_in_viewport()
+
+
+def test_the_theme_is_changed_and_kept_and_the_font_is_that_of_the_page(open_page: Open) -> None:
+    page = open_page("/runs")
+    page.get_by_role("button", name="Theme: system, change to light").click()
+    page.get_by_role("button", name="Theme: light, change to dark").click()
+    page.reload()
+    expect(page.get_by_role("button", name="Theme: dark, change to system")).to_be_visible()
+    assert page.evaluate("getComputedStyle(document.body).colorScheme") == "dark"
+    assert page.evaluate("document.fonts.load('14px Inter').then((faces) => faces[0].status)") == "loaded"

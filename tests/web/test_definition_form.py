@@ -376,7 +376,7 @@ def test_a_scenario_is_written_with_its_criteria(open_page: Open, client: Client
     expect(add).to_be_disabled()
     page.get_by_role("textbox", name="Metadata, as JSON").fill('{"vars": {"name": "Ada"}}')
     add.click()
-    expect(page.get_by_label("Messages at most")).to_have_accessible_description("A whole number from 1 to 200")
+    expect(page.get_by_label("Messages at most")).to_have_accessible_description("must be at most 200, not 300")
     page.get_by_label("Messages at most").fill("8")
     add.click()
     expect(page.get_by_label("Threshold")).to_have_accessible_description("is required")

@@ -17,6 +17,7 @@ import {
 } from "./probes";
 import { parseRange, rangeText } from "./ranges";
 import { MODES, type Mode, ROW_ORDERS, type RowOrder } from "./result_rows";
+import { type CaseOrder, parseCaseOrder } from "./row_groups";
 import { RUN_ORDERS, type RunOrder } from "./run_order";
 
 export const STATUSES = [
@@ -180,7 +181,9 @@ export interface ResultsSearch extends RangeSearch, LabelSearch {
   lines?: Exclude<Lines, "2"> | undefined;
   /** The distribution of this figure is drawn, or of the first that the run has if omitted. */
   by?: Metric | undefined;
-  order?: ProbeOrder | RowOrder | undefined;
+  order?: ProbeOrder | RowOrder | CaseOrder | undefined;
+  /** Rows are grouped by this variable or dimension. */
+  group?: string | undefined;
   /** It is the index of the open probe, never its position in the list. */
   t?: number | undefined;
   /** The conversations of all targets are open beside each other. */
@@ -210,7 +213,8 @@ export function resultsSearch(raw: Raw): ResultsSearch {
     vars: valuesText(parseValues(text(raw, "vars"))),
     lines: choice(asText("lines"), "lines", ["6", "all"] as const),
     by: choice(raw, "by", METRICS),
-    order: choice(raw, "order", [...PROBE_ORDERS, ...ROW_ORDERS]),
+    order: choice(raw, "order", [...PROBE_ORDERS, ...ROW_ORDERS]) ?? parseCaseOrder(text(raw, "order")),
+    group: text(raw, "group"),
     t: number(raw, "t", 0, 9_999_999),
     beside: raw["beside"] === true || raw["beside"] === "true" ? true : undefined,
     find: text(raw, "find"),

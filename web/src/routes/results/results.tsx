@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { Download } from "lucide-react";
 import { isTerminal, progressQuery, resultsQuery, runQuery } from "../../api/queries";
 import type { Results } from "../../api/types";
 import { downloadText } from "../../charts/download";
@@ -8,6 +9,7 @@ import { counted, formatCount, visible } from "../../lib/format";
 import { isJudgeUncalibrated } from "../../lib/judge_accuracy";
 import { leftOutText } from "../../lib/left_out_checks";
 import { resultsTable } from "../../lib/results_table";
+import { IconButton } from "../../ui/icon_button";
 import { Empty, Failure, Loading } from "../../ui/states";
 import { BudgetSection } from "../budget";
 import { Answers } from "./answers";
@@ -36,7 +38,15 @@ export function ResultsPage() {
       {results.isError && (
         <Failure error={results.error} what="Results" retry={() => void results.refetch()} />
       )}
-      {results.data && <ResultsSection id={id} results={results.data} isOver={isOver} />}
+      {results.data && (
+        <ResultsSection
+          id={id}
+          results={results.data}
+          readAt={results.dataUpdatedAt}
+          ended={progress.data ? progress.data.completed + progress.data.errored : 0}
+          isOver={isOver}
+        />
+      )}
       {run.data && run.data.progress.total > 0 && <Answers key={run.data.progress.total} run={run.data} />}
       {results.data && <ErrorsSection id={id} results={results.data} />}
       {results.data && <UnscoredSection id={id} results={results.data} />}
@@ -48,18 +58,36 @@ export function ResultsPage() {
 interface ResultsProps {
   id: string;
   results: Results;
+  readAt: number;
+  /** So many conversations have ended by the progress, which is read more often. */
+  ended: number;
   isOver: boolean;
 }
 
-function ResultsSection({ id, results, isOver }: ResultsProps) {
+function ResultsSection({ id, results, readAt, ended, isOver }: ResultsProps) {
+  if (results.recorded === 0 && ended > 0)
+    return (
+      <p role="status" className={styles.note}>
+        {counted(ended, "conversation")} ended. The first results are being counted.
+      </p>
+    );
   if (results.recorded === 0) return isOver ? <NoResults id={id} /> : <NoResultsYet />;
+  const isFinal = isTerminal(results.status);
   const leftOut = leftOutText(results.columns);
   return (
     <section className={styles.section} aria-labelledby="results">
-      <h2 id="results">Results</h2>
-      {!results.isComplete && (
+      <div className={styles.titled}>
+        <h2 id="results">Results</h2>
+        <IconButton
+          label="Download as CSV"
+          icon={Download}
+          act={() => downloadText(csvText(resultsTable(results.columns)), `${id}.csv`, "text/csv")}
+        />
+      </div>
+      {!(results.isComplete && isFinal) && (
         <p role="status" className={styles.note}>
-          So far: {formatCount(results.counted)} of {counted(results.total, "conversation")} counted.
+          So far: {formatCount(results.counted)} of {counted(results.total, "conversation")} counted
+          {!isFinal && ` by ${new Date(readAt).toLocaleTimeString()}`}.
         </p>
       )}
       {results.sample.isDrawn && (
@@ -77,14 +105,6 @@ function ResultsSection({ id, results, isOver }: ResultsProps) {
         <p className={styles.note}>Uncalibrated judge: no labels of people say how often it is wrong.</p>
       )}
       <TargetTable id={id} columns={results.columns} />
-      <p className={styles.below} data-screen-only>
-        <button
-          type="button"
-          onClick={() => downloadText(csvText(resultsTable(results.columns)), `${id}.csv`, "text/csv")}
-        >
-          Download as CSV
-        </button>
-      </p>
     </section>
   );
 }
