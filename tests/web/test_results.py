@@ -149,6 +149,8 @@ def test_the_conversations_of_all_targets_are_beside_each_other(open_page: Open,
     expect(page.get_by_role("article").nth(1).locator("mark").first).to_be_visible()
     page.get_by_label("Repeat").select_option(label="3 of 4")
     expect(page.get_by_role("article").first).to_contain_text("conversation 10")
+    shown = page.get_by_role("gridcell", selected=True)
+    expect(shown).to_contain_text("answer 10, and a sentence")
     page.get_by_role("button", name="All targets").click()
     expect(page.get_by_role("article")).to_have_count(1)
 

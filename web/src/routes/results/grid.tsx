@@ -104,9 +104,13 @@ export function AnswerGrid(props: GridProps) {
       : probeOfCell(table, row, column, isListed);
   const excerpts = useExcerpts(
     run.id,
-    excerptGroups(rows, drawnRows, drawnColumns.length, (row) =>
-      drawnColumns.map((at) => probeOfCell(table, row, columns[at] ?? 0, isListed)),
-    ),
+    [
+      ...excerptGroups(rows, drawnRows, drawnColumns.length, (row) =>
+        drawnColumns.map((at) => probeOfCell(table, row, columns[at] ?? 0, isListed)),
+      ),
+      // Apart, so that the groups stay the same when another repeat of a cell is opened.
+      ...(opened === undefined ? [] : [[opened]]),
+    ],
     CHARACTERS[lines],
     isTerminal(run.status),
   );
