@@ -680,6 +680,13 @@ class OperationMethods(Transport):
         """Update a provider's settings."""
         return self._send("PUT", f"/providers/{segment(name)}", changes, if_match=if_match)
 
+    def list_served_models(self) -> list[Json]:
+        """List the models that the workspace's own servers offer.
+
+        Sends each enabled server `GET /models`, at most once a minute, and waits up to 3 s. Others may be used too.
+        """
+        return list(self._get("/served-models")["items"])
+
     def list_queues(self, *, provider: str | None = None) -> Pages:
         """List the provider queues with their depth and limits."""
         return self._pages("/queue", provider=provider)

@@ -115,19 +115,26 @@ def list_labels(
 def set_label(
     ctx: typer.Context,
     probe_id: ProbeId,
-    value: Annotated[str, typer.Argument(metavar="LABEL", help="pass, fail or skip; for decisions a code 1 to 5.")],
+    value: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="LABEL",
+            help="pass, fail or skip; for decisions a code 1 to 5. Without it, --note alone is a comment.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
     *,
     settings: Json,
 ) -> None:
-    """Label one transcript."""
+    """Label one transcript, or comment on it."""
     session = ctx.ensure_object(Session)
     with session.connect() as client:
         saved = client.save_label(probe_id, settings | {"value": value})
     if as_json:
         session.print_json(saved)
     else:
-        session.out.print(f"{probe_id}: {saved['value']} by {saved['labeller']}", markup=False)
+        session.out.print(f"{probe_id}: {saved['value'] or 'comment'} by {saved['labeller']}", markup=False)
 
 
 @app.command()
@@ -189,6 +196,6 @@ def _sets_table(listed: list[Json]) -> Table:
 def _labels_table(listed: list[Json]) -> Table:
     rows = table("probe", "criterion", "label", "labeller", "blind", "note", texts=["note"])
     for each in listed:
-        cells = [each["probeId"], each["criterion"], each["value"], each["labeller"]]
+        cells = [each["probeId"], each["criterion"], each["value"] or NO_VALUE, each["labeller"]]
         rows.add_row(*map(escape, (*cells, each["blindValue"] or NO_VALUE, each["note"] or "")))
     return rows

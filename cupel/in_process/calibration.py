@@ -66,12 +66,12 @@ def _label(
     fields = row.label
     new = NewLabel(
         fields.get("criterion", criterion),
-        fields.get("value", ""),
+        fields.get("value"),
         fields.get("note"),
         is_verdict_visible=fields.get("verdictVisible", False),
     )
     try:
-        check_value(new.criterion, new.value)
+        check_value(new.criterion, new.value, new.note)
     except Invalid as error:
         raise UsageError(f"labels: {row.place}: {error}") from None
     found = transcripts.find(fields)

@@ -100,7 +100,7 @@ def test_a_schedule_above_the_budget_of_its_runs_is_confirmed(open_page: Open, c
     page.get_by_label("Definition").select_option(index=1)
     page.get_by_label("Models").fill("sim/steady")
     page.get_by_label("Budget per run in USD").fill("0.001")
-    page.get_by_role("button", name="Create").click()
+    page.get_by_role("button", name="Create", exact=True).click()
     page.get_by_role("button", name="Start anyway").click()
     expect(page.get_by_text("Created.")).to_be_visible()
     [schedule] = client.get("/v1/schedules").json()["items"]

@@ -60,6 +60,20 @@ def test_the_differences_are_those_of_the_api(open_page: Open, runs: TwoRuns) ->
     expect(page.locator("main")).to_contain_text(listed["sentence"])
 
 
+def test_the_differences_are_read_whole_on_a_phone(open_page: Open, runs: TwoRuns) -> None:
+    page = compared(open_page, runs)
+    page.set_viewport_size({"width": 390, "height": 900})
+    drawing = page.get_by_role("img", name=re.compile("Other run minus baseline"))
+    region = page.get_by_role("region", name=re.compile("Drawing: Other run minus"))
+    expect(drawing.locator("text").first).to_be_visible()
+    assert region.evaluate("each => each.scrollWidth <= each.clientWidth")
+    cut = """each => [...each.querySelectorAll('text')].filter(text => {
+      const [whole, part] = [each.getBoundingClientRect(), text.getBoundingClientRect()];
+      return part.left < whole.left - 1 || part.right > whole.right + 1;
+    }).map(text => text.textContent)"""
+    assert drawing.evaluate(cut) == []
+
+
 def test_a_changed_scenario_leads_to_its_answers(open_page: Open, runs: TwoRuns) -> None:
     page = compared(open_page, runs)
     page.get_by_role("combobox", name="Scenarios").select_option("increased")

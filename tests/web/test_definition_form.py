@@ -135,7 +135,7 @@ def test_a_definition_is_made_by_its_fields_with_the_keyboard(open_page: Open, c
     page.keyboard.press("Space")
     tab_to(page, page.get_by_role("textbox", name="Value"))
     page.keyboard.type("never")
-    tab_to(page, page.get_by_role("button", name="Create"))
+    tab_to(page, page.get_by_role("button", name="Create", exact=True))
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Refunds")).to_be_visible()
     [made] = client.get("/v1/definitions").json()["items"]
@@ -200,7 +200,7 @@ def test_the_form_and_the_json_edit_one_content(open_page: Open) -> None:
     schema = page.get_by_role("textbox", name="JSON Schema")
     schema.fill('{"type": ')
     page.get_by_label("Name", exact=True).fill("Facts")
-    expect(page.get_by_role("button", name="Create")).to_be_disabled()
+    expect(page.get_by_role("button", name="Create", exact=True)).to_be_disabled()
     page.get_by_role("radio", name="as JSON").click()
     expect(page.get_by_role("alert")).to_contain_text("has JSON that does not parse")
     expect(schema).to_have_value('{"type": ')

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from cupel_core.domain.runs.run import Action, Run
 from cupel_core.store import runs
@@ -11,7 +11,7 @@ from tests.answered_runs import AnsweredRun
 from tests.run_budgets import run_budget
 from tests.started_runs import NOW, ref_of
 from tests.unit.api.client import Client
-from tests.web.conftest import Open, settled
+from tests.web.conftest import Open, load, settled
 from tests.web.server import Server
 
 WATCHED_MS = 6_000
@@ -56,6 +56,35 @@ def test_what_happens_elsewhere_is_seen_within_seconds_with_its_time(open_page: 
     runs.transition(ref_of(run), Action.COMPLETE, NOW, completed_at=NOW)
     expect(page.get_by_text(re.compile("Completed$"))).to_be_visible(timeout=6_000)
     expect(page.get_by_role("heading", name="Progress")).to_have_count(0)
+
+
+def test_a_paused_run_says_so_once_and_does_not_go_on(open_page: Open, server: Server) -> None:
+    run = AnsweredRun(workspace="acme", models=("sim/steady", "sim/bold")).start()
+    runs.transition(ref_of(run), Action.PAUSE, NOW)
+    page = open_page(f"/runs/{run.id}")
+    expect(page.get_by_text("No call starts until the run is resumed.")).to_be_visible()
+    expect(page.get_by_text("the run is paused")).to_have_count(1)
+    expect(page.get_by_text("goes on without this page")).to_have_count(0)
+
+
+def test_results_that_go_on_say_how_old_they_are(open_page: Open, server: Server) -> None:
+    run = AnsweredRun(workspace="acme").summarizing()
+    page = open_page(f"/runs/{run.id}")
+    expect(page.get_by_text(re.compile(r"So far: \d+ of \d+ conversations counted by \d+:\d+"))).to_be_visible()
+
+
+def test_results_that_are_not_counted_yet_are_announced(open_page: Open, server: Server) -> None:
+    run = AnsweredRun(workspace="acme").summarizing()
+    page = open_page("/runs")
+
+    def uncounted(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), "recorded": 0})
+
+    page.route(f"**/v1/runs/{run.id}/results", uncounted)
+    load(page, f"/runs/{run.id}")
+    expect(page.get_by_text(re.compile(r"conversations ended. The first results are being counted"))).to_be_visible()
+    expect(page.get_by_text("No results yet")).to_have_count(0)
 
 
 @pytest.mark.parametrize("tab", ["", "/settings"])

@@ -6,14 +6,17 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from cupel_core.base.messages import RunRef
 from cupel_core.domain.conversations.model_request import Message, MessageRole
 from cupel_core.domain.definitions.scenarios import Scenario
+from cupel_core.domain.labelling.labels import Label
 from cupel_core.domain.runs.run import Run
 from cupel_core.domain.scoring.assertions import Assertion, AssertionResult
 from cupel_core.domain.scoring.scoring import Scoring, build_scoring
+from cupel_core.store import labels as stored_labels
 from tests.answered_runs import AnsweredRun
 from tests.unit.api.client import Client
-from tests.web.conftest import Open, check_screens, go, load, violations
+from tests.web.conftest import WIDTHS, Open, check_screens, go, load, violations
 from tests.web.samples import PAYLOADS, sample_run
 from tests.web.server import Server
 
@@ -240,6 +243,67 @@ def test_a_row_has_its_input_what_is_expected_and_why_an_answer_failed(open_page
     expect(failed).to_contain_text("Its end.")
 
 
+def test_a_failed_conversation_says_why_once(open_page: Open, shop: Run) -> None:
+    page = open_page(f"/runs/{shop.id}?t=4")
+    grades = page.get_by_role("region", name="Grades")
+    failed = grades.get_by_role("list", name="Assertions", exact=True).get_by_role("listitem")
+    expect(failed).to_have_count(1)
+    expect(failed).to_be_in_viewport()
+    expect(failed).to_contain_text("lacks “30 days”")
+    expect(page.get_by_role("article").get_by_text("lacks “30 days”")).to_have_count(1)
+    passed = grades.get_by_role("list", name="Passed assertions")
+    expect(passed).not_to_be_visible()
+    grades.get_by_text("1 check passed").click()
+    expect(passed).to_contain_text("latency")
+
+
+def test_rows_are_grouped_and_sorted_by_a_variable(open_page: Open, shop: Run) -> None:
+    page = open_page(f"/runs/{shop.id}", bypass_csp=True)
+    page.get_by_role("combobox", name="Group by").select_option("tone")
+    expect(row_headers(page)).to_have_text([re.compile(name) for name in GROUPED])
+    heading = page.get_by_role("row", name=re.compile("tone: kind"))
+    expect(heading.get_by_role("gridcell")).to_have_text(["100.0% passed (2 of 2)", "0.0% passed (0 of 2)"])
+    heading.get_by_role("gridcell").first.click()
+    expect(row_headers(page)).to_have_text([re.compile(name) for name in (GROUPED[0], *GROUPED[3:])])
+    expect(page.get_by_role("button", name=re.compile("tone: kind"))).to_have_attribute("aria-expanded", "false")
+    assert violations(page) == []
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(row_headers(page)).to_have_count(2)
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(row_headers(page)).to_have_count(4)
+    page.keyboard.press("Enter")
+    page.keyboard.press("n")  # The failure is in the folded group, which unfolds.
+    expect(page.get_by_role("article")).to_contain_text("✕ failed")
+    expect(row_headers(page)).to_have_count(4)
+    page = load(page, f"/runs/{shop.id}?group=tone&order=-input")
+    lamp, kettle = GROUPED[2], GROUPED[1]
+    expect(row_headers(page)).to_have_text(
+        [re.compile(name) for name in (GROUPED[0], lamp, kettle, GROUPED[3], "lamp short", "kettle short")]
+    )
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert violations(page) == []
+
+
+GROUPED = ("tone: kind 2 rows", "kettle kind", "lamp kind", "tone: short 2 rows", "kettle short", "lamp short")
+
+
+def test_the_head_of_a_column_sorts(open_page: Open, shop: Run) -> None:
+    page = open_page(f"/runs/{shop.id}?vars=item")
+    head = page.get_by_role("grid").get_by_role("columnheader", name=re.compile("^item"))
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "descending")
+    expect(page).to_have_url(re.compile(r"order=-var\.item"))
+    expect(row_headers(page).first).to_contain_text("lamp kind")
+    head.get_by_role("button").click()
+    expect(row_headers(page).first).to_contain_text("kettle kind")
+
+
 def test_checks_by_target_lead_to_their_failures(open_page: Open, shop: Run) -> None:
     page = open_page(f"/runs/{shop.id}")
     row = page.get_by_role("region", name="Checks").get_by_role("row", name=re.compile("icontains"))
@@ -316,6 +380,31 @@ def test_an_answer_is_reviewed_with_keys_only(open_page: Open, run: Run) -> None
     assert len(labels) == 2
     page.keyboard.press("e")
     expect(page.get_by_role("dialog", name="Correct the result")).to_be_in_viewport()
+
+
+def test_a_comment_is_no_label_and_labels_of_earlier_answers_are_marked(open_page: Open, run: Run) -> None:
+    earlier = Label(1, 2, "result", "ben", "pass", run.created_at, run.created_at, note="Names the shop.")
+    stored_labels.save(RunRef(run.workspace, run.id), earlier)
+    page = load(open_page("/runs"), f"/runs/{run.id}?t=1")
+    review = page.get_by_role("region", name="Review")
+    comment = review.get_by_role("textbox", name="Comment")
+    expect(review.get_by_role("status")).to_have_text("ben, on an earlier answer: pass, Names the shop.")
+    page.keyboard.press("m")
+    page.keyboard.type("Too long.")
+    page.keyboard.press("Escape")
+    expect(review.get_by_role("status")).to_contain_text("Saved.")
+    expect(review.locator("[aria-pressed=true]")).to_have_count(0)
+    page = load(page, f"/runs/{run.id}?t=1")
+    expect(comment).to_have_value("Too long.")
+    client = Client(None)
+    client.token = client.issue()
+    address = f"/v1/runs/{run.id}/labels"
+    stored = client.get(address).json()["items"]
+    assert [(each["value"], each["note"]) for each in stored] == [(None, "Too long."), ("pass", "Names the shop.")]
+    comment.fill("")
+    comment.blur()
+    expect(review.get_by_role("status")).to_contain_text("Saved.")
+    assert len(client.get(address).json()["items"]) == 1
 
 
 def test_a_histogram_has_its_figures_as_a_table_and_files(open_page: Open, run: Run) -> None:

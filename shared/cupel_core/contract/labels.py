@@ -22,8 +22,12 @@ _Id = Annotated[str, Field(min_length=1, max_length=200), SINGLE_LINE]
 
 
 class GivenLabel(RequestModel):
-    value: LabelValue
-    """`pass`, `fail` or `skip`; for the criterion `decision` a code, or `skip`. Example: pass"""
+    value: LabelValue | None = None
+    """`pass`, `fail` or `skip`; for the criterion `decision` a code, or `skip`. Null for a note alone: a comment, which
+    counts as no label and leaves an earlier value as it is.
+
+    Example: pass
+    """
     note: Annotated[str | None, Field(max_length=MAX_NOTE_LENGTH)] = None
     """Remark of the labeller. Example: The agent names the limit, but two weeks too short."""
     labeller: Labeller | None = None
@@ -112,8 +116,8 @@ class LabelResponse(ResponseModel):
     """The name of a check, `result` or `decision`. Example: result"""
     labeller: Annotated[str, read_from("label.labeller")]
     """Who gave the label. Example: ana"""
-    value: Annotated[LabelValue, read_from("label.value")]
-    """The label as it is now. Example: fail"""
+    value: Annotated[LabelValue | None, read_from("label.value")]
+    """The label as it is now; null for a comment alone, which counts as no label. Example: fail"""
     blind_value: Annotated[LabelValue | None, read_from("label.blind_value")]
     """The value before the judge's verdict was shown; null if it was visible from the beginning. Example: fail"""
     note: Annotated[str | None, read_from("label.note")]

@@ -52,6 +52,8 @@ class TranscriptResponse(CaseFields, ColumnFields):
     run_id: str
     probe_index: int
     """Index of the probe in its run, from 0; never changes."""
+    retry_round: int
+    """Retry round in which the conversation was held, from 1; labels name that of theirs. Example: 1"""
     model_version: str | None
     """The model's version, as the provider reports it. Example: gpt-6.1-terra"""
     finish_reason: str | None
@@ -128,6 +130,7 @@ class TranscriptResponse(CaseFields, ColumnFields):
             id=view.id,
             run_id=view.run_id,
             probe_index=transcript.probe_index,
+            retry_round=transcript.retry_round,
             definition_snapshot=view.definition_snapshot,
             content=_content(transcript) if view.content_available else None,
             turn_count=conversation.turns,

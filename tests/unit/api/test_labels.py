@@ -1,5 +1,6 @@
 """Labels of transcripts over HTTP: one by one, from files, and in label sets."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -109,6 +110,8 @@ def test_an_undecided_judge_has_no_verdict(client: Client, run: Run) -> None:
         ({"criterion": "decision"}, "value"),
         ({"value": "4"}, "value"),
         ({"value": "good"}, "value"),
+        ({"value": None}, "value"),
+        ({"value": None, "note": ""}, "value"),
         ({"note": "x" * 2_001}, "note"),
         ({"labelSetId": "lbs_none"}, "labelSetId"),
         ({"labeller": "two\nlines"}, "labeller"),
@@ -118,6 +121,49 @@ def test_a_wrong_label_is_refused_with_its_field(client: Client, run: Run, field
     refused = client.put(f"/v1/probes/{run.id}-3/label", {"value": "pass", **fields})
     assert (refused.status, refused.fields()) == (422, [field])
     assert labels_of(client, run) == []
+
+
+def test_a_comment_counts_as_no_label(client: Client, run: Run) -> None:
+    label_set = f"/v1/runs/{run.id}/label-sets/{drawn(client, run, count=20)['id']}"
+    index = int(client.get(f"{label_set}/items").json()["items"][0]["probeId"].rpartition("-")[2])
+    label(client, run, 3, labeller="ana")
+
+    def counted() -> list[Any]:
+        pending = client.get(f"{label_set}/items", query={"pending": "true"}).json()["items"]
+        return [
+            client.get(f"/v1/runs/{run.id}/calibration").json(),
+            client.get(label_set).json(),
+            [each["probeId"] for each in pending],
+        ]
+
+    before = counted()
+    comment = label(client, run, index, value=None, note="Too long.", verdictVisible=True)
+    assert (comment["value"], comment["blindValue"], comment["note"]) == (None, None, "Too long.")
+    assert counted() == before
+    assert "Too long." in [each["note"] for each in labels_of(client, run)]
+    assert client.post(f"/v1/probes/{run.id}-{index}/label/verdict", {}).status == 409
+    assert client.delete(f"/v1/probes/{run.id}-{index}/label").status == 204
+    assert [each["labeller"] for each in labels_of(client, run)] == ["ana"]
+
+
+def test_a_comment_leaves_the_label_as_it_is(client: Client, run: Run) -> None:
+    label(client, run, 3, value="fail")
+    label(client, run, 3, value=None, note="Names no limit.", verdictVisible=True)
+    (found,) = labels_of(client, run)
+    assert (found["value"], found["blindValue"], found["note"]) == ("fail", "fail", "Names no limit.")
+
+
+def test_a_label_after_a_comment_is_dated_by_the_label() -> None:
+    comment = Label(4, 1, "result", "ana", None, NOW, NOW, note="Hm.")
+    later = NOW + timedelta(hours=1)
+    given = comment.changed(Label(4, 1, "result", "ana", "pass", later, later, blind_value="pass"))
+    assert (given.created_at, given.counted_value) == (later, "pass")
+
+
+def test_an_answer_without_checks_can_be_commented_on(client: Client) -> None:
+    run = started(scoring=lambda _: None)
+    assert label(client, run, 3, value=None, note="Nice.")["note"] == "Nice."
+    assert client.put(f"/v1/probes/{run.id}-3/label", {"value": "pass"}).status == 422
 
 
 def test_an_unknown_criterion_is_answered_with_the_known_ones(client: Client, run: Run) -> None:
@@ -479,3 +525,4 @@ def test_a_label_of_a_transcript_that_a_retry_replaced_is_kept_apart(client: Cli
     assert len(labels_of(client, run)) == 2
     (column,) = client.get(f"/v1/runs/{run.id}/calibration").json()["columns"]
     assert column["agreement"]["labels"] == 1
+    assert client.get(f"/v1/transcripts/{run.id}-4").json()["retryRound"] == 1

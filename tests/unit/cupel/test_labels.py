@@ -117,6 +117,10 @@ def test_a_label_is_set_listed_and_removed(command: Cupel, run: Run) -> None:
     assert "wrong limit" in command("labels", "list", run.id).output
     command("labels", "remove", f"{run.id}-3", "--labeller", "ana")
     assert "wrong limit" not in command("labels", "list", run.id).output
+    commented = command("labels", "set", f"{run.id}-3", "--labeller", "ben", "--note", "too long")
+    assert commented.output.strip() == f"{run.id}-3: comment by ben"
+    (listed,) = json.loads(command("labels", "list", run.id, "--json").output)
+    assert (listed["value"], listed["note"]) == (None, "too long")
 
 
 @pytest.mark.parametrize(
@@ -156,13 +160,15 @@ def test_a_file_of_a_spreadsheet_is_read(command: Cupel, run: Run, tmp_path: Pat
 def test_exports_carry_the_labels(command: Cupel, run: Run, tmp_path: Path) -> None:
     command("labels", "set", f"{run.id}-3", "fail", "--labeller", "ana", "--note", "wrong limit")
     command("labels", "set", f"{run.id}-3", "pass", "--labeller", "ben")
+    command("labels", "set", f"{run.id}-3", "--labeller", "cleo", "--note", "too long")
     command("labels", "set", f"{run.id}-39", "skip", "--labeller", "ana", "--criterion", "llm-rubric")
     lines = map(json.loads, command("export", run.id, "--format", "jsonl").stdout.splitlines())
     labelled = {each["probeIndex"]: each["labels"] for each in lines if "labels" in each}
-    assert {index: len(labels) for index, labels in labelled.items()} == {3: 2, 39: 1}
+    assert {index: len(labels) for index, labels in labelled.items()} == {3: 3, 39: 1}
     assert {(each["labeller"], each["value"], each["note"]) for each in labelled[3]} == {
         ("ana", "fail", "wrong limit"),
         ("ben", "pass", None),
+        ("cleo", None, "too long"),
     }
     rows = {
         row["probeIndex"]: row["labels"]
@@ -173,7 +179,7 @@ def test_exports_carry_the_labels(command: Cupel, run: Run, tmp_path: Path) -> N
     logs = tmp_path / "logs"
     command("export", run.id, "--format", "promptfoo", "--output", str(tmp_path / "results.json"))
     results = json.loads((tmp_path / "results.json").read_text())["results"]["results"]
-    assert [len(each["metadata"]["labels"]) for each in results] == [2 * (n == 3) + (n == 39) for n in range(40)]
+    assert [len(each["metadata"]["labels"]) for each in results] == [3 * (n == 3) + (n == 39) for n in range(40)]
     command("export", run.id, "--format", "inspect", "--output", str(logs))
     assert "wrong limit" in "".join(zipfile_text(each) for each in logs.glob("*.eval"))
 

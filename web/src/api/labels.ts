@@ -1,4 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
+import { isVerdict } from "../lib/labelling";
 import { api, read } from "./client";
 import { readAll } from "./lists";
 import type { Label, LabelSetItem, Schemas } from "./types";
@@ -52,7 +53,7 @@ export async function readLabelledItems(id: string, labelSetId: string): Promise
   });
   const timeOf = (item: LabelSetItem) => item.label?.updatedAt ?? "";
   return items
-    .filter((each) => each.label !== null)
+    .filter((each) => isVerdict(each.label))
     .sort((one, other) => timeOf(one).localeCompare(timeOf(other)));
 }
 
@@ -103,8 +104,8 @@ export async function deleteLabelSet(id: string, labelSetId: string): Promise<vo
   await read(api.DELETE("/v1/runs/{run_id}/label-sets/{label_set_id}", { params: at(id, labelSetId) }));
 }
 
-export type GivenLabel = Pick<Schemas["SaveLabel"], "criterion" | "value" | "note"> &
-  Partial<Pick<Schemas["SaveLabel"], "labelSetId" | "verdictVisible">>;
+export type GivenLabel = Pick<Schemas["SaveLabel"], "criterion" | "note"> &
+  Partial<Pick<Schemas["SaveLabel"], "value" | "labelSetId" | "verdictVisible">>;
 
 export function saveLabel(probeId: string, body: GivenLabel) {
   return read(

@@ -35,3 +35,18 @@ test("texts move down until none covers another, in their order", () => {
   expect(apart([50, 10, 52, 51, 80], 14)).toEqual([50, 10, 78, 64, 92]);
   expect(apart([], 14)).toEqual([]);
 });
+
+test("texts that would lie below the bottom move up, and stay apart in their order", () => {
+  expect(apart([80, 95, 96, 97, 98, 100], 14, 100)).toEqual([30, 44, 58, 72, 86, 100]);
+  expect(apart([10, 90, 91], 14, 100)).toEqual([10, 86, 100]);
+  const height = fc.double({ min: 0, max: 300, noNaN: true });
+  fc.assert(
+    fc.property(fc.array(height, { minLength: 1, maxLength: 6 }), (heights) => {
+      const moved = apart(heights, 14, 300).toSorted((one, other) => one - other);
+      expect(moved[0]).toBeGreaterThanOrEqual(0);
+      expect(moved.at(-1)).toBeLessThanOrEqual(300);
+      for (let at = 1; at < moved.length; at++)
+        expect((moved[at] ?? 0) - (moved[at - 1] ?? 0)).toBeGreaterThan(13.999);
+    }),
+  );
+});

@@ -39,14 +39,26 @@ export function rounded(value: number, step: number): number {
   return Number(value.toFixed(digits));
 }
 
-/** Moves heights of texts down until none is within this many pixels of another. */
-export function apart(heights: readonly number[], least: number): number[] {
+/**
+ * Moves heights of texts down until none is within this many pixels of another, and up again where they would lie below
+ * the bottom.
+ */
+export function apart(
+  heights: readonly number[],
+  least: number,
+  bottom = Number.POSITIVE_INFINITY,
+): number[] {
   const moved = [...heights];
   const order = moved.map((_, at) => at).sort((one, other) => (heights[one] ?? 0) - (heights[other] ?? 0));
   let next = Number.NEGATIVE_INFINITY;
   for (const at of order) {
     moved[at] = Math.max(moved[at] ?? 0, next);
     next = (moved[at] ?? 0) + least;
+  }
+  let lowest = bottom;
+  for (const at of order.toReversed()) {
+    moved[at] = Math.min(moved[at] ?? 0, lowest);
+    lowest = (moved[at] ?? 0) - least;
   }
   return moved;
 }

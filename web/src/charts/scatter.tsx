@@ -44,6 +44,7 @@ export function ScatterPlot(props: Props) {
   const names = apart(
     points.map((each) => y.at(each.y)),
     NAME_PX,
+    box.bottom,
   );
   const marks = points.map((point, at) => {
     const [left, top] = [x.at(point.x), y.at(point.y)];

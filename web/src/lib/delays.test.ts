@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { delayText } from "./delays";
+import { delayText, splitDelays } from "./delays";
 
 const NONE = {
   provider: null,
@@ -45,4 +45,18 @@ test("what is not known is not made up", () => {
     "work of higher priority takes some parallel requests to the provider",
   );
   expect(text({ ...NONE, reason: "model_suspended" })).toBe("a model is suspended");
+});
+
+test("what delays the whole run is said once, and the rest at each target", () => {
+  const paused = { ...NONE, reason: "run_paused", message: "by request" } as const;
+  const throttled = { ...NONE, reason: "throttled", provider: "openai" } as const;
+  const [one, other] = [{ delays: [paused] }, { delays: [paused, throttled] }];
+  expect(splitDelays([one, other])).toEqual({
+    ofRun: paused,
+    ofTargets: [
+      { target: one, delays: [] },
+      { target: other, delays: [throttled] },
+    ],
+  });
+  expect(splitDelays([{ delays: [throttled] }]).ofRun).toBe(undefined);
 });

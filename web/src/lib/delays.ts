@@ -15,6 +15,17 @@ function ownLimits({ limit, staggerMs }: Delay): string {
   return [...parallel, ...gap].join(", ");
 }
 
+/** Splits what delays a run into what is true of all of it, each once, and what is true of each target. */
+export function splitDelays<T extends { readonly delays: readonly Delay[] }>(targets: readonly T[]) {
+  const ofRun = (each: Delay) => each.reason === "run_paused";
+  const [first] = targets.flatMap((target) => target.delays.filter(ofRun));
+  const ofTargets = targets.map((target) => ({
+    target,
+    delays: target.delays.filter((each) => !ofRun(each)),
+  }));
+  return { ofRun: first, ofTargets };
+}
+
 /** `time` writes when calls may start again. */
 export function delayText(delay: Delay, time: (until: string) => string): string {
   const { provider, model, message, limit, learnedLimit, takenSlots } = delay;

@@ -2,7 +2,7 @@
 import type { Label, LabelSet, LabelSetItem } from "../api/types";
 import { formatCount } from "./format";
 
-export type LabelValue = Label["value"];
+export type LabelValue = NonNullable<Label["value"]>;
 
 export interface Choice {
   readonly key: string;
@@ -27,9 +27,17 @@ export function choicesOf(criterion: string): readonly Choice[] {
   return criterion === DECISION ? CODES : VERDICTS;
 }
 
+/** True for a verdict on an answer, and false for a comment alone. */
+export function isVerdict<L extends Pick<Label, "value">>(
+  label: L | null | undefined,
+): label is L & { value: LabelValue } {
+  return label?.value != null;
+}
+
 const WORDS: Partial<Record<LabelValue, string>> = { pass: "pass", fail: "fail", skip: "skipped" };
 
-export function labelWord(value: LabelValue): string {
+export function labelWord(value: LabelValue | null): string {
+  if (value === null) return "comment";
   return WORDS[value] ?? `code ${value}`;
 }
 
@@ -47,7 +55,7 @@ export function progressText({ count, toLabelTwice, progress }: LabelSet): strin
   return twice > 0 ? `${text}, ${formatCount(twice)} to label twice` : text;
 }
 
-/** A label that was given, and the one that it replaced, for undoing it. */
+/** A label that was given, and the label or comment that it replaced, for undoing it. */
 export interface Given {
   readonly probeId: string;
   readonly before: Label | null;
@@ -111,11 +119,11 @@ export function undone(queue: Queue, label: Label | null): Queue {
 }
 
 export function unlabelledCount(queue: Queue): number {
-  return queue.items.filter((each) => each.label === null).length;
+  return queue.items.filter((each) => !isVerdict(each.label)).length;
 }
 
 /** Returns the position of the next transcript without a label, from the present one on and then from the first. */
 function nextUnlabelled({ items, at }: Queue): number | undefined {
   const order = [...items.keys()].map((step) => (at + step) % items.length);
-  return order.find((position) => items[position]?.label === null);
+  return order.find((position) => !isVerdict(items[position]?.label));
 }

@@ -21,7 +21,7 @@ Later ones resolve a conflict, and would show agreement where people disagreed."
 
 
 class LabelledRun:
-    """Labels of other criteria, and of transcripts that a retry has replaced, are left out."""
+    """Labels of other criteria, comments, and labels of transcripts that a retry has replaced, are left out."""
 
     def __init__(
         self,
@@ -46,7 +46,9 @@ class LabelledRun:
         self.blind = defaultdict[int, list[Label]](list)
         """Labels by probe that were given before the judge's verdict was shown."""
         for label in given:
-            if label.criterion != criterion or not _is_of_transcript(label, judged.get(label.probe_index)):
+            if label.criterion != criterion or label.value is None:
+                continue
+            if not _is_of_transcript(label, judged.get(label.probe_index)):
                 continue
             if label.blind_value is None:
                 self.unblind += 1

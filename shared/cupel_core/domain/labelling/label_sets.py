@@ -95,12 +95,16 @@ class LabelSetProgress:
         by_labeller: dict[str, int] = {}
         drawn = {draw.probe_index for draw in label_set.draws}
         for label in labels:
-            if label.criterion == label_set.criterion and label.probe_index in drawn:
+            if _is_verdict(label, label_set) and label.probe_index in drawn:
                 by_probe.setdefault(label.probe_index, []).append(label)
                 by_labeller[label.labeller] = by_labeller.get(label.labeller, 0) + 1
         skipped = sum(_are_skips(each) for each in by_probe.values())
         doubled = sum(len(each) > 1 for each in by_probe.values())
         return cls(len(by_probe) - skipped, skipped, doubled, dict(sorted(by_labeller.items())))
+
+
+def _is_verdict(label: Label, label_set: LabelSet) -> bool:
+    return label.value is not None and label.criterion == label_set.criterion
 
 
 def _are_skips(labels: Collection[Label]) -> bool:
@@ -113,9 +117,9 @@ def queue_of(label_set: LabelSet, labels: Iterable[Label], labeller: str) -> lis
     Transcripts without a label come first. Those that need a second label follow, then those on which people disagree
     evenly, unless this person has labelled them.
     """
-    own, by_probe = set[int](), dict[int, dict[str, str]]()
+    own, by_probe = set[int](), dict[int, dict[str, str | None]]()
     for label in labels:
-        if label.criterion == label_set.criterion:
+        if _is_verdict(label, label_set):
             by_probe.setdefault(label.probe_index, {})[label.labeller] = label.value
             if label.labeller == labeller:
                 own.add(label.probe_index)
@@ -126,7 +130,7 @@ def queue_of(label_set: LabelSet, labels: Iterable[Label], labeller: str) -> lis
     return unlabelled + second + conflicts
 
 
-def is_tie(values: Iterable[str]) -> bool:
+def is_tie(values: Iterable[str | None]) -> bool:
     """Return whether as many people say pass as say fail, and somebody does."""
     counted = Counter(values)
     return counted[LabelVerdict.PASSED] == counted[LabelVerdict.FAILED] > 0

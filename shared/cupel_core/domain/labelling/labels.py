@@ -1,6 +1,7 @@
 """Labels: verdicts of people on transcripts, by which the accuracy of a judge is measured.
 
-A label is about one criterion. It changes no result; a correction of a result does that.
+A label is about one criterion. It changes no result; a correction of a result does that. A label without a value is a
+comment, which counts nowhere as a verdict.
 """
 
 from datetime import datetime
@@ -32,11 +33,14 @@ class LabelVerdict(StrEnum):
         return cls.PASSED if passed else cls.FAILED
 
 
-def check_value(criterion: str, value: str) -> None:
-    """Raise Invalid unless labels of the criterion can have the value."""
+def check_value(criterion: str, value: str | None, note: str | None) -> None:
+    """Raise Invalid unless labels of the criterion can have the value, which only a comment lacks."""
+    if value is None and note:
+        return
     accepted = (*CODES, LabelVerdict.SKIPPED) if criterion == DECISION else tuple(LabelVerdict)
     if value not in accepted:
-        raise Invalid.field("value", f"must be one of {', '.join(accepted)} for the criterion {criterion}")
+        listed = ", ".join(accepted)
+        raise Invalid.field("value", f"must be one of {listed} for the criterion {criterion}, unless there is a note")
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,8 @@ class Label:
     """The retry round of the transcript that was read."""
     criterion: str
     labeller: str
-    value: str
-    """A verdict, or a code for the criterion `decision`."""
+    value: str | None
+    """A verdict, or a code for the criterion `decision`; None for a comment alone."""
     created_at: datetime
     updated_at: datetime
     note: str | None = None
@@ -66,11 +70,13 @@ class Label:
 
     def changed(self, other: "Label") -> "Label":
         """Return this label with what the labeller says now. What was said blind stays once the verdict was shown or
-        visible."""
+        visible, and a comment alone leaves the value as it is."""
+        if other.value is None:
+            other = replace(other, value=self.value, blind_value=self.blind_value)
         is_revealed = self.is_revealed or other.is_revealed
         return replace(
             other,
-            created_at=self.created_at,
+            created_at=other.created_at if self.value is None else self.created_at,
             label_set_id=other.label_set_id or self.label_set_id,
             blind_value=self.blind_value if is_revealed else other.blind_value,
             is_revealed=is_revealed,

@@ -13,10 +13,10 @@ from cupel_core.domain.runs.views import ProbeView
 
 @dataclass(frozen=True)
 class NewLabel:
-    """A person's verdict on one transcript, to be stored."""
+    """A person's verdict or comment on one transcript, to be stored."""
 
     criterion: str
-    value: str
+    value: str | None
     note: str | None = None
     labeller: str | None = None
     """Who says so; None for the caller."""

@@ -46,7 +46,7 @@ def _located(finder: "_TranscriptFinder", imported: Sequence[ImportedLabel]) -> 
     found, errors = list[int](), list[FieldError]()
     for row, each in enumerate(imported):
         try:
-            check_value(each.criterion, each.value)
+            check_value(each.criterion, each.value, each.note)
             found.append(finder.find(each))
         except Invalid as invalid:
             errors += [FieldError(f"labels.{row}.{error.field}", error.message) for error in invalid.errors]

@@ -30,7 +30,9 @@ class GivenLabels(NamedTuple):
 
 
 def read_given(ref: RunRef, criterion: str) -> GivenLabels:
-    given = [label for label in labels.list_of_run(ref) if label.criterion == criterion]
+    """Read the labels of a criterion without comments, and its label sets."""
+    found = (label for label in labels.list_of_run(ref) if label.value is not None)
+    given = [label for label in found if label.criterion == criterion]
     return GivenLabels(given, [each for each in label_sets.list_of_run(ref) if each.criterion == criterion])
 
 

@@ -33,8 +33,8 @@ def save(caller: Caller, probe_id: str, new: NewLabel, now: datetime) -> LabelVi
     run, index = locate_probe(caller.workspace, probe_id)
     ref = RunRef(run.workspace, run.id)
     label_set = _permitted_set(caller, ref, index, new)
-    check_value(new.criterion, new.value)
-    judged = _judged(ref, index, new.criterion, label_set.rescore_id if label_set else None)
+    check_value(new.criterion, new.value, new.note)
+    judged = _judged(ref, index, new, label_set.rescore_id if label_set else None)
     labeller = new.labeller or labeller_of(caller)
     if _knows_the_verdict(ref, judged, labeller):
         new = replace(new, is_verdict_visible=True)
@@ -59,6 +59,8 @@ def reveal(caller: Caller, probe_id: str, criterion: str, now: datetime) -> Reve
     own = _own_label(ref, index, criterion, labeller_of(caller))
     rescore_id = _rescore_of(ref, own.label_set_id)
     judged = next(judge_verdicts.list_of_run(ref, criterion, [index], rescore_id), None)
+    if judged is not None and judged.retry_round != own.retry_round:
+        raise _not_labelled()
     label = labels.reveal(ref, LabelKey.of(own))
     if judged is None or label is None:
         raise Conflict(f"the transcript of the probe {probe_id} or its label was removed at the same time")
@@ -75,7 +77,7 @@ def delete(caller: Caller, probe_id: str, criterion: str, labeller: str | None) 
     for label in list(labels.list_of_probe(ref, index)):
         if (label.criterion, label.labeller) != (criterion, name):
             continue
-        if label.is_revealed and caller.role is not AccessRole.ADMIN:
+        if label.is_revealed and label.value is not None and caller.role is not AccessRole.ADMIN:
             raise Conflict("the judge's verdict was shown for this label; change its value instead of removing it")
         labels.delete(ref, LabelKey.of(label))
 
@@ -119,19 +121,21 @@ def _permitted_set(caller: Caller, ref: RunRef, index: int, new: NewLabel) -> La
     return label_set
 
 
-def _judged(ref: RunRef, index: int, criterion: str, rescore_id: str | None) -> JudgedProbe:
+def _judged(ref: RunRef, index: int, new: NewLabel, rescore_id: str | None) -> JudgedProbe:
     """Return the verdict on the transcript. Raise Conflict if there is no transcript to read, and Invalid for an
-    unknown criterion."""
+    unknown criterion. A comment on the result needs no verdict."""
     outcome = outcomes.get(ref, index)
     probe = transcript_id(ref.run_id, index)
     if not isinstance(outcome, Transcript):
         raise Conflict(f"the probe {probe} has no transcript: it has not completed")
     if not outcome.messages:
         raise Conflict(f"the conversation of the probe {probe} was deleted, or has expired")
-    judged = next(judge_verdicts.list_of_run(ref, criterion, [index], rescore_id), None)
-    if judged is None:
-        raise unknown_criterion(ref, [index], rescore_id)
-    return judged
+    judged = next(judge_verdicts.list_of_run(ref, new.criterion, [index], rescore_id), None)
+    if judged is not None:
+        return judged
+    if new.value is None and new.criterion == RESULT:
+        return JudgedProbe(index, outcome.retry_round, outcome.scenario_id, None, outcome.content_expires_at)
+    raise unknown_criterion(ref, [index], rescore_id)
 
 
 def unknown_criterion(ref: RunRef, indexes: list[int], rescore_id: str | None = None) -> Invalid:
@@ -142,11 +146,17 @@ def unknown_criterion(ref: RunRef, indexes: list[int], rescore_id: str | None = 
 
 def _own_label(ref: RunRef, index: int, criterion: str, labeller: str) -> Label:
     own = [
-        each for each in labels.list_of_probe(ref, index) if (each.criterion, each.labeller) == (criterion, labeller)
+        each
+        for each in labels.list_of_probe(ref, index)
+        if (each.criterion, each.labeller) == (criterion, labeller) and each.value is not None
     ]
     if not own:
-        raise Conflict("label the transcript first: the judge's verdict is shown afterwards")
+        raise _not_labelled()
     return own[-1]
+
+
+def _not_labelled() -> Conflict:
+    return Conflict("label the transcript first: the judge's verdict is shown afterwards")
 
 
 def _rescore_of(ref: RunRef, label_set_id: str | None) -> str | None:

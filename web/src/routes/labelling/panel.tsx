@@ -2,7 +2,7 @@ import { useId, useRef } from "react";
 import { SaveLabel } from "../../api/limits";
 import type { LabelSet } from "../../api/types";
 import { visible } from "../../lib/format";
-import { type Choice, choicesOf, labelWord, progressText, questionOf } from "../../lib/labelling";
+import { type Choice, choicesOf, isVerdict, labelWord, progressText, questionOf } from "../../lib/labelling";
 import { Field } from "../../ui/field";
 import { useAreKeysOn, useKeys } from "../../ui/keys";
 import page from "../../ui/page.module.css";
@@ -17,7 +17,7 @@ export function LabelPanel({ set, state }: { set: LabelSet; state: LabellingStat
   const note = useRef<HTMLTextAreaElement>(null);
   const choices = choicesOf(set.criterion);
   const isReady = () => item !== undefined && !isBusy;
-  const isLabelled = item !== undefined && item.label !== null;
+  const isLabelled = isVerdict(item?.label);
   const isReadable = item !== undefined && item.messages.length > 0;
   useKeys("Labelling", {
     ...Object.fromEntries(

@@ -13,6 +13,7 @@ import { visible } from "../../lib/format";
 import {
   currentItem,
   EMPTY_QUEUE,
+  isVerdict,
   type LabelValue,
   labelled,
   labelWord,
@@ -94,8 +95,9 @@ export function useLabelling(runId: string, set: LabelSet) {
     if (!last) return;
     const { probeId, before } = last;
     carryOut(async () => {
-      if (before === null) await deleteLabel(probeId, set.criterion);
-      const body = before && { ...before, labelSetId: set.id };
+      // A comment alone would leave the value as it is.
+      if (!isVerdict(before)) await deleteLabel(probeId, set.criterion);
+      const body = before && (isVerdict(before) || before.note !== null) && { ...before, labelSetId: set.id };
       const restored = body ? await saveLabel(probeId, onlyLabel(body)) : null;
       const next = undone(queue, restored);
       return () => {
@@ -106,7 +108,7 @@ export function useLabelling(runId: string, set: LabelSet) {
     });
   };
   const reveal = () => {
-    if (!item?.label) return;
+    if (!item || !isVerdict(item.label)) return;
     carryOut(async () => {
       const revealed = await revealVerdict(item.probeId, set.criterion);
       return () => setVerdicts((old) => ({ ...old, [item.probeId]: revealed }));

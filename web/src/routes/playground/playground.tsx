@@ -1,9 +1,9 @@
-import { useQueries, useQuery } from "@tanstack/react-query";
+import { useQueries } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { branchesQuery } from "../../api/chats";
 import { CreateChat } from "../../api/limits";
-import { modelsQuery } from "../../api/queries";
+import { useModels } from "../../api/models";
 import { useCanWrite } from "../../api/role";
 import type { Schemas } from "../../api/types";
 import { firstChoice } from "../../lib/model_choice";
@@ -22,7 +22,7 @@ import { usePlayground } from "./use_playground";
 /** Sends messages to several models, agents or prompts at once, and shows their answers beside each other. */
 export function PlaygroundPage() {
   const canWrite = useCanWrite();
-  const models = useQuery(modelsQuery);
+  const models = useModels();
   return (
     <>
       <title>Playground · Cupel</title>

@@ -19,12 +19,14 @@ import {
 } from "../../lib/probes";
 import { parseRange, type Range, rangeText } from "../../lib/ranges";
 import { isRowOrder, neighborOf, rowsOf } from "../../lib/result_rows";
+import { type CaseOrder, parseCaseOrder } from "../../lib/row_groups";
 import { parseColumns, parseValues, type ResultsSearch } from "../../lib/search";
 import { DotsLegend } from "../../ui/dots";
 import { useKeys } from "../../ui/keys";
 import page from "../../ui/page.module.css";
 import { Empty, Failure, Loading } from "../../ui/states";
 import styles from "./answers.module.css";
+import { useCaseRows } from "./case_rows";
 import { ChecksTable } from "./checks";
 import { Chips } from "./chips";
 import { AnswerGrid } from "./grid";
@@ -71,12 +73,15 @@ export function Answers({ run }: { run: Run }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that the table has changed
   const listed = useMemo(() => {
     const chosen = chooseProbes(table, choice);
-    return isRowOrder(search.order) ? chosen : orderProbes(table, chosen, search.order);
+    const order = isRowOrder(search.order) || isCaseOrder(search.order) ? undefined : search.order;
+    return orderProbes(table, chosen, order);
   }, [table, version, choice, search.order]);
-  const rows = useMemo(
+  const found = useMemo(
     () => rowsOf(table, listed, search.mode, isRowOrder(search.order) ? search.order : undefined),
     [table, listed, search.mode, search.order],
   );
+  const caseRows = useCaseRows(run.id, table, listed, found, search);
+  const { rows, groups } = caseRows;
   const isListed = useMemo(() => {
     const set = new Uint8Array(table.total);
     for (const index of listed) set[index] = 1;
@@ -146,6 +151,9 @@ export function Answers({ run }: { run: Run }) {
       {matching.failures.map(({ what, error, retry }) => (
         <Failure key={what} error={error} what={what} retry={retry} />
       ))}
+      {caseRows.error !== null && (
+        <Failure error={caseRows.error} what="The rows were not ordered" retry={caseRows.retry} />
+      )}
       <details className={page.fold} onToggle={(event) => setDrawn(event.currentTarget.open)}>
         <summary>Distribution of scores, times and costs</summary>
         {isDrawn && loaded.loaded > 0 && (
@@ -164,7 +172,13 @@ export function Answers({ run }: { run: Run }) {
         )}
       </details>
       <p className={page.note} role="status">
-        {matching.isPending ? "Searching…" : <Counts loaded={loaded} listed={listed} rows={rows.length} />}
+        {matching.isPending ? (
+          "Searching…"
+        ) : caseRows.isPending ? (
+          "Ordering…"
+        ) : (
+          <Counts loaded={loaded} listed={listed} rows={rows.length} />
+        )}
       </p>
       {rows.length > 0 ? (
         <div className={styles.layout} data-open={opened !== undefined} data-beside={search.beside === true}>
@@ -174,6 +188,9 @@ export function Answers({ run }: { run: Run }) {
             table={table}
             version={version}
             rows={rows}
+            groups={groups}
+            group={search.group}
+            order={search.order}
             columns={shownColumns}
             results={results.data?.columns}
             shown={parseColumns(search.cols)}
@@ -183,6 +200,7 @@ export function Answers({ run }: { run: Run }) {
             opened={opened}
             open={open}
             choose={(where) => change({ where })}
+            sort={(order) => change({ order })}
           />
           {opened !== undefined && (
             <Suspense fallback={<Loading what="the conversation" />}>
@@ -211,6 +229,10 @@ export function Answers({ run }: { run: Run }) {
   );
 }
 
+function isCaseOrder(order: ResultsSearch["order"]): order is CaseOrder {
+  return parseCaseOrder(order) !== undefined;
+}
+
 function focusGrid(frame: HTMLElement | null): void {
   frame?.querySelector<HTMLElement>('[role="gridcell"][tabindex="0"]')?.focus();
 }
@@ -219,6 +241,7 @@ function focusGrid(frame: HTMLElement | null): void {
 const UNFILTERED: ReadonlySet<string> = new Set([
   "by",
   "order",
+  "group",
   "cols",
   "vars",
   "lines",

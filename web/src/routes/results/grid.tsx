@@ -1,22 +1,33 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type CSSProperties, type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
+import {
+  type CSSProperties,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { isTerminal } from "../../api/queries";
 import { EXCERPTS_PER_READ, useCaseNames, useCaseTexts, useExcerpts } from "../../api/tables";
 import type { ColumnResults, Run } from "../../api/types";
 import type { ProbeTable } from "../../lib/probe_table";
 import type { Shown } from "../../lib/probes";
 import { caseOf, columnOf, probeOfCell } from "../../lib/result_rows";
+import { type CaseOrder, groupAt, linesOf, type RowGroup } from "../../lib/row_groups";
 import type { Lines } from "../../lib/search";
 import { useKeys } from "../../ui/keys";
 import { useWidth } from "../../ui/width";
 import styles from "./answers.module.css";
 import { columnWidths, type Side, sidesOf, useWidths } from "./columns";
+import { GROUP_PX, GroupRow } from "./grid_group";
 import { GridHead } from "./grid_head";
 import { useGridKeys } from "./grid_keys";
 import { GridRow } from "./grid_row";
 
 const [LINE_PX, FRAME_PX] = [19, 18];
 const ANSWER_LINES: Record<Lines, number> = { "2": 2, "6": 6, all: 6 };
+const NONE_FOLDED: ReadonlySet<string | null> = new Set();
 const CHARACTERS: Record<Lines, number> = { "2": 280, "6": 900, all: 8_000 };
 
 interface GridProps {
@@ -25,6 +36,10 @@ interface GridProps {
   table: ProbeTable;
   version: number;
   rows: readonly number[];
+  groups: readonly RowGroup[] | null;
+  /** Names the variable of the groups. */
+  group: string | undefined;
+  order: string | undefined;
   /** They are the positions of the targets that are shown. */
   columns: readonly number[];
   results: readonly ColumnResults[] | undefined;
@@ -36,14 +51,18 @@ interface GridProps {
   open: (index: number) => void;
   /** Filters by a variable: `tone=short`. */
   choose: (where: string) => void;
+  sort: (order: CaseOrder | undefined) => void;
 }
 
 /**
  * Shows a row per case: its input and what is expected, and the answer of each target. It is a grid by its roles,
- * because only the rows and columns that are seen are drawn. Arrow keys move between answers, Enter opens one.
+ * because only the rows and columns that are seen are drawn. Arrow keys move between answers, Enter opens one, and folds
+ * a group on its heading.
  */
 export function AnswerGrid(props: GridProps) {
-  const { frame, run, table, version, rows, columns, shown, values, lines, isListed, opened, open } = props;
+  const { frame, run, table, version, columns, shown, values, lines, isListed, opened, open } = props;
+  const { groups, group = "" } = props;
+  const { rows, folded, toggle, unfold } = useLines(props.rows, groups, group);
   const scroll = useRef<HTMLDivElement>(null);
   const width = useWidth(scroll);
   const headPx = run.config.promptIds.length > 0 ? 64 : 46;
@@ -55,7 +74,7 @@ export function AnswerGrid(props: GridProps) {
   const vertical = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroll.current,
-    estimateSize: () => rowPx,
+    estimateSize: (at) => ((rows[at] ?? 0) < 0 ? GROUP_PX : rowPx),
     scrollMargin: headPx,
     scrollPaddingStart: headPx,
     overscan: 4,
@@ -73,10 +92,10 @@ export function AnswerGrid(props: GridProps) {
   useLayoutEffect(() => {
     vertical.measure();
     horizontal.measure();
-  }, [rowPx, lines, answerPx, fixedPx]);
+  }, [rows, rowPx, lines, answerPx, fixedPx]);
   const drawnRows = vertical.getVirtualItems();
   const drawnColumns = horizontal.getVirtualItems().map((each) => each.index);
-  const drawn = drawnRows.flatMap((each) => rows[each.index] ?? []);
+  const drawn = drawnRows.flatMap((each) => rows[each.index] ?? []).filter((row) => row >= 0);
   const names = useCaseNames(run.id, drawn);
   const texts = useCaseTexts(run.id, drawn);
   const probeAt = (row: number, column: number) =>
@@ -102,6 +121,8 @@ export function AnswerGrid(props: GridProps) {
       focus(true);
     },
     choose: (row, column) => {
+      const heading = groups && groupAt(groups, rows[row] ?? 0);
+      if (heading) return toggle(heading);
       const index = probeAt(rows[row] ?? 0, columns[column] ?? 0);
       if (index >= 0) open(index);
     },
@@ -114,7 +135,10 @@ export function AnswerGrid(props: GridProps) {
   useEffect(() => {
     if (isFocused) focusCell();
   });
-  const openedRow = opened === undefined ? -1 : rows.indexOf(caseOf(table, opened));
+  const openedCase = opened === undefined ? -1 : caseOf(table, opened);
+  const openedRow = openedCase < 0 ? -1 : rows.indexOf(openedCase);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a group may be folded again while an answer is open
+  useEffect(() => unfold(openedCase), [openedCase]);
   const openedColumn = opened === undefined ? -1 : columns.indexOf(columnOf(table, opened));
   const wasOpen = useRef(false);
   // The opened answer is in sight; once it is closed, it has the focus again.
@@ -136,7 +160,7 @@ export function AnswerGrid(props: GridProps) {
     "ArrowRight or ArrowLeft": { does: "go to the next or previous target" },
     "PageDown or PageUp": { does: "go a screen down or up" },
     "Home or End": { does: "go to the first or last target; with Ctrl, of the first or last row" },
-    Enter: { does: "open the conversation" },
+    Enter: { does: "open the conversation, or fold a group on its heading" },
   });
   const template = [
     ...sides.map((side) => `${sidePx[side.kind]}px`),
@@ -171,11 +195,35 @@ export function AnswerGrid(props: GridProps) {
           drawn={drawnColumns}
           results={props.results}
           resize={resize}
+          order={props.order}
+          sort={props.sort}
         />
         <div role="rowgroup" className={styles.body} style={{ height: vertical.getTotalSize() }}>
           {drawnRows.map((virtual) => {
             const row = rows[virtual.index];
             if (row === undefined) return null;
+            const activeColumn =
+              virtual.index === Math.min(active.row, rows.length - 1) ? active.column : undefined;
+            const heading = groups && groupAt(groups, row);
+            if (heading)
+              return (
+                <GroupRow
+                  key={row}
+                  name={group}
+                  group={heading}
+                  isFolded={folded.has(heading.value)}
+                  position={virtual.index}
+                  top={virtual.start - headPx}
+                  sides={sides.length}
+                  columns={columns}
+                  drawn={drawnColumns}
+                  activeColumn={activeColumn}
+                  toggle={(at) => {
+                    if (at !== undefined) activate({ row: virtual.index, column: at });
+                    toggle(heading);
+                  }}
+                />
+              );
             return (
               <GridRow
                 key={row}
@@ -196,9 +244,7 @@ export function AnswerGrid(props: GridProps) {
                 texts={texts.get(row)}
                 excerpts={excerpts}
                 probeAt={probeAt}
-                activeColumn={
-                  virtual.index === Math.min(active.row, rows.length - 1) ? active.column : undefined
-                }
+                activeColumn={activeColumn}
                 openedColumn={virtual.index === openedRow ? openedColumn : undefined}
                 choose={(at) => {
                   activate({ row: virtual.index, column: at });
@@ -213,6 +259,26 @@ export function AnswerGrid(props: GridProps) {
       </div>
     </div>
   );
+}
+
+/** Returns the rows with the headings of their groups; the groups that are folded are forgotten with the page. */
+function useLines(rows: readonly number[], groups: readonly RowGroup[] | null, name: string) {
+  const [state, setState] = useState<{ name: string; folded: ReadonlySet<string | null> }>();
+  const folded = state?.name === name ? state.folded : NONE_FOLDED;
+  const lines = useMemo(() => (groups ? linesOf(groups, folded) : rows), [groups, folded, rows]);
+  const fold = ({ value }: RowGroup, isFolded: boolean) => {
+    const others = [...folded].filter((each) => each !== value);
+    setState({ name, folded: new Set(isFolded ? [...others, value] : others) });
+  };
+  return {
+    rows: lines,
+    folded,
+    toggle: (group: RowGroup) => fold(group, !folded.has(group.value)),
+    unfold: (row: number) => {
+      const group = groups?.find((each) => folded.has(each.value) && each.rows.includes(row));
+      if (group) fold(group, false);
+    },
+  };
 }
 
 /** The columns that are seen are known once the browser has given the table its new width. */
@@ -233,7 +299,7 @@ function excerptGroups(
     .map((number) =>
       rows
         .slice(number * perGroup, (number + 1) * perGroup)
-        .flatMap((row) => probesOf(row).filter((index) => index >= 0)),
+        .flatMap((row) => (row < 0 ? [] : probesOf(row)).filter((index) => index >= 0)),
     )
     .filter((group) => group.length > 0);
 }

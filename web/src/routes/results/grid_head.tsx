@@ -2,6 +2,7 @@ import type { KeyboardEvent, PointerEvent } from "react";
 import type { ColumnResults } from "../../api/types";
 import { columnName } from "../../lib/estimates";
 import { formatCount, formatInterval, formatShare, visible } from "../../lib/format";
+import { type CaseOrder, nextOrder } from "../../lib/row_groups";
 import styles from "./answers.module.css";
 import { type Resizable, type Side, type SideKind, STEP_PX } from "./columns";
 
@@ -14,10 +15,13 @@ interface HeadProps {
   drawn: readonly number[];
   results: readonly ColumnResults[] | undefined;
   resize: (kind: Resizable, px: number) => void;
+  order: string | undefined;
+  sort: (order: CaseOrder | undefined) => void;
 }
 
-/** Names the columns; the edge of each changes the width of its kind. */
-export function GridHead({ height, sides, sidePx, answerPx, columns, drawn, results, resize }: HeadProps) {
+/** Names the columns; the edge of each changes the width of its kind, and the head of a text of the case sorts. */
+export function GridHead(props: HeadProps) {
+  const { height, sides, sidePx, answerPx, columns, drawn, results, resize, order, sort } = props;
   return (
     <div role="rowgroup" className={styles.head}>
       <div role="row" aria-rowindex={1} className={styles.columns} style={{ height }}>
@@ -27,10 +31,11 @@ export function GridHead({ height, sides, sidePx, answerPx, columns, drawn, resu
             role="columnheader"
             aria-colindex={at + 1}
             className={styles.headCell}
+            aria-sort={sortedBy(side, order)}
             data-kind={side.kind}
             style={{ gridColumn: at + 1 }}
           >
-            <span>{visible(side.name)}</span>
+            <SideName side={side} order={order} sort={sort} />
             <Edge of={side.name} px={sidePx[side.kind]} resize={(px) => resize(side.kind, px)} />
           </div>
         ))}
@@ -49,6 +54,28 @@ export function GridHead({ height, sides, sidePx, answerPx, columns, drawn, resu
       </div>
     </div>
   );
+}
+
+function SideName({ side, order, sort }: { side: Side } & Pick<HeadProps, "order" | "sort">) {
+  const column = orderOf(side);
+  if (column === undefined) return <span>{visible(side.name)}</span>;
+  const mark = { ascending: " ↑", descending: " ↓", none: "" }[sortedBy(side, order) ?? "none"];
+  return (
+    <button type="button" className={styles.value} onClick={() => sort(nextOrder(order, column))}>
+      {visible(side.name)}
+      <span aria-hidden="true">{mark}</span>
+    </button>
+  );
+}
+
+function orderOf({ kind, name }: Side): CaseOrder | undefined {
+  return kind === "input" ? "input" : kind === "value" ? `var.${name}` : undefined;
+}
+
+function sortedBy(side: Side, order: string | undefined): "ascending" | "descending" | undefined {
+  const column = orderOf(side);
+  if (column === undefined) return undefined;
+  return order === column ? "ascending" : order === `-${column}` ? "descending" : undefined;
 }
 
 function Target({ column, results }: { column: number; results: ColumnResults | undefined }) {

@@ -1,7 +1,7 @@
 import { useContext } from "react";
 import type { Progress } from "../../api/types";
 import { alertsOf } from "../../lib/alerts";
-import { delayText } from "../../lib/delays";
+import { delayText, splitDelays } from "../../lib/delays";
 import { columnName, etaText } from "../../lib/estimates";
 import { formatCount, formatSeconds, formatUsd, visible } from "../../lib/format";
 import { ProgressBar } from "../../ui/bars";
@@ -12,11 +12,13 @@ import styles from "./summary.module.css";
 const MAX_ALERTS = 3;
 
 export function ProgressSection({ progress }: { progress: Progress }) {
+  const { ofRun, ofTargets } = splitDelays(progress.targets);
+  const isPaused = progress.status === "PAUSED";
   return (
     <section className={styles.section} aria-labelledby="progress">
       <h2 id="progress">Progress</h2>
       <div className={styles.progress}>
-        {progress.targets.map((target) => {
+        {ofTargets.map(({ target, delays }) => {
           const eta = etaText(target, formatSeconds);
           const key = `${target.targetId} ${target.promptId}`;
           return (
@@ -34,24 +36,28 @@ export function ProgressSection({ progress }: { progress: Progress }) {
                 {target.running > 0 && `, ${formatCount(target.running)} running`}
                 {eta && <span>, {eta}</span>}
               </span>
-              {target.delays.map((delay) => (
-                <span
-                  key={`${delay.reason} ${delay.provider} ${delay.model}`}
-                  role="status"
-                  className={styles.delay}
-                >
-                  ‖ {visible(delayText(delay, (until) => new Date(until).toLocaleTimeString()))}
-                </span>
+              {delays.map((delay) => (
+                <DelayNote key={`${delay.reason} ${delay.provider} ${delay.model}`} delay={delay} />
               ))}
             </div>
           );
         })}
       </div>
+      {ofRun && <DelayNote delay={ofRun} />}
       <Alerts />
       <p className={styles.note}>
-        <Spent spend={progress.spend} /> The run goes on without this page.
+        <Spent spend={progress.spend} />{" "}
+        {isPaused ? "No call starts until the run is resumed." : "The run goes on without this page."}
       </p>
     </section>
+  );
+}
+
+function DelayNote({ delay }: { delay: Progress["targets"][number]["delays"][number] }) {
+  return (
+    <span role="status" className={styles.delay}>
+      ‖ {visible(delayText(delay, (until) => new Date(until).toLocaleTimeString()))}
+    </span>
   );
 }
 

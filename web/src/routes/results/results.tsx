@@ -38,7 +38,15 @@ export function ResultsPage() {
       {results.isError && (
         <Failure error={results.error} what="Results" retry={() => void results.refetch()} />
       )}
-      {results.data && <ResultsSection id={id} results={results.data} isOver={isOver} />}
+      {results.data && (
+        <ResultsSection
+          id={id}
+          results={results.data}
+          readAt={results.dataUpdatedAt}
+          ended={progress.data ? progress.data.completed + progress.data.errored : 0}
+          isOver={isOver}
+        />
+      )}
       {run.data && run.data.progress.total > 0 && <Answers key={run.data.progress.total} run={run.data} />}
       {results.data && <ErrorsSection id={id} results={results.data} />}
       {results.data && <UnscoredSection id={id} results={results.data} />}
@@ -50,11 +58,21 @@ export function ResultsPage() {
 interface ResultsProps {
   id: string;
   results: Results;
+  readAt: number;
+  /** So many conversations have ended by the progress, which is read more often. */
+  ended: number;
   isOver: boolean;
 }
 
-function ResultsSection({ id, results, isOver }: ResultsProps) {
+function ResultsSection({ id, results, readAt, ended, isOver }: ResultsProps) {
+  if (results.recorded === 0 && ended > 0)
+    return (
+      <p role="status" className={styles.note}>
+        {counted(ended, "conversation")} ended. The first results are being counted.
+      </p>
+    );
   if (results.recorded === 0) return isOver ? <NoResults id={id} /> : <NoResultsYet />;
+  const isFinal = isTerminal(results.status);
   const leftOut = leftOutText(results.columns);
   return (
     <section className={styles.section} aria-labelledby="results">
@@ -66,9 +84,10 @@ function ResultsSection({ id, results, isOver }: ResultsProps) {
           act={() => downloadText(csvText(resultsTable(results.columns)), `${id}.csv`, "text/csv")}
         />
       </div>
-      {!results.isComplete && (
+      {!(results.isComplete && isFinal) && (
         <p role="status" className={styles.note}>
-          So far: {formatCount(results.counted)} of {counted(results.total, "conversation")} counted.
+          So far: {formatCount(results.counted)} of {counted(results.total, "conversation")} counted
+          {!isFinal && ` by ${new Date(readAt).toLocaleTimeString()}`}.
         </p>
       )}
       {results.sample.isDrawn && (

@@ -36,11 +36,19 @@ const ORDERS: readonly (readonly [string, string])[] = [
   ["", "as in the run"],
   ["lowest", "lowest pass rate first"],
   ["spread", "largest difference of targets first"],
+  ...bothWays("input", "input"),
   ...METRICS.flatMap((metric) => {
     const name = METRIC_NAMES[metric].toLowerCase();
     return [[`-${metric}`, `${name}, highest first`] as const, [metric, `${name}, lowest first`] as const];
   }),
 ];
+function bothWays(order: string, name: string): (readonly [string, string])[] {
+  return [
+    [order, `${name}, ascending`],
+    [`-${order}`, `${name}, descending`],
+  ];
+}
+
 /** The variables of these cases are offered as columns. */
 const FIRST_CASES = [0];
 
@@ -60,6 +68,9 @@ export function Toolbar({ run, table, version, names, search, change }: Props) {
   const texts = useCaseTexts(run.id, FIRST_CASES);
   const known = useMemo(() => valueNames(texts.values()), [texts]);
   const values = parseValues(search.vars);
+  const { group } = search;
+  const groups = group === undefined || known.includes(group) ? known : [group, ...known];
+  const orders = known.flatMap((each) => bothWays(`var.${each}`, visible(each)));
   const label = (kind: LabelKind) => {
     const chosen = search[kind];
     const all = table.labels[kind];
@@ -94,9 +105,17 @@ export function Toolbar({ run, table, version, names, search, change }: Props) {
       <Choice
         label="Order"
         value={search.order ?? ""}
-        choices={ORDERS}
+        choices={[...ORDERS, ...orders]}
         change={(value) => change({ order: (value || undefined) as ResultsSearch["order"] })}
       />
+      {groups.length > 0 && (
+        <Choice
+          label="Group by"
+          value={search.group ?? ""}
+          choices={[["", "nothing"], ...groups.map((each) => [each, visible(each)] as const)]}
+          change={(value) => change({ group: value || undefined })}
+        />
+      )}
       <Choice
         label="Answers"
         value={search.lines ?? "2"}

@@ -1,6 +1,7 @@
 import type { Transcript } from "../../api/types";
 
-import { formatCount, formatDecimal, visible } from "../../lib/format";
+import { counted, formatCount, formatDecimal, visible } from "../../lib/format";
+import { type Check, gradeLines, isCriteria } from "../../lib/grade_lines";
 import { PlainText } from "../../ui/plain_text";
 import { Result } from "../../ui/status";
 import { Correction } from "./correction";
@@ -16,7 +17,10 @@ interface GradesProps {
 /** Shows the findings of judges and assertions, and the way to correct them. */
 export function Grades({ transcript, label, isAlone }: GradesProps) {
   const { verdict, scoring, result } = transcript;
-  const results = scoring?.results ?? [];
+  const lines = gradeLines(transcript);
+  const checks = (results: readonly Check[], name: string) => (
+    <Checks results={results} label={name} verdict={verdict} />
+  );
   return (
     <section className={styles.grades} aria-label={label}>
       {transcript.corrected && result && (
@@ -27,44 +31,35 @@ export function Grades({ transcript, label, isAlone }: GradesProps) {
         </p>
       )}
       {!transcript.corrected && result?.reason && !scoring && <p>{visible(result.reason)}</p>}
-      {scoring?.reason && (
+      {transcript.corrected && scoring && (
         <p>
-          {transcript.corrected && "Before: "}
-          {visible(scoring.reason)}
+          Before: <Result success={scoring.success} />
         </p>
       )}
+      {lines.reason && <p>{visible(lines.reason)}</p>}
       {transcript.decisionCode !== null && (
         <p>
           <strong>Decision {visible(transcript.decisionCode)}</strong>{" "}
-          {transcript.decisionText && visible(transcript.decisionText)}
+          {lines.decisionText && visible(lines.decisionText)}
         </p>
       )}
       {transcript.summaryError && <p>No decision: {visible(transcript.summaryError)}</p>}
-      {verdict && (
+      {verdict && !lines.hasCriteria && (
         <p>
           <strong>Judge</strong>: {verdictText(verdict)}. {visible(verdict.reasoning)}
         </p>
       )}
       {scoring?.evaluatorNote && <p>External evaluator: {visible(scoring.evaluatorNote)}</p>}
-      {results.length > 0 && (
-        <ul className={styles.checks} aria-label="Assertions">
-          {results.map((each, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: assertions of a transcript never move
-            <li key={index}>
-              <Result success={each.passed} />
-              <span>
-                <code>{visible(each.type)}</code>
-                {each.metric && ` ${visible(each.metric)}`}
-                {each.score !== null && ` ${formatDecimal(each.score)}`}
-                {each.weight !== 1 && `, weight ${formatCount(each.weight)}`}
-                {each.source !== "cupel" && `, ${visible(each.source)}`}
-                {each.tag && ` ${visible(each.tag)}`} {visible(each.error ?? each.reason)}
-                <Parts parts={each.parts} />
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
+      {lines.open.length > 0 && checks(lines.open, "Assertions")}
+      {lines.passed.length > 0 &&
+        (lines.open.length === 0 ? (
+          checks(lines.passed, "Assertions")
+        ) : (
+          <details>
+            <summary>{counted(lines.passed.length, "check")} passed</summary>
+            {checks(lines.passed, "Passed assertions")}
+          </details>
+        ))}
       {isAlone && verdict && verdict.rawResponse !== "" && (
         <details>
           <summary>Judge’s reply</summary>
@@ -73,6 +68,41 @@ export function Grades({ transcript, label, isAlone }: GradesProps) {
       )}
       {isAlone && <Correction transcript={transcript} />}
     </section>
+  );
+}
+
+interface ChecksProps {
+  results: readonly Check[];
+  label: string;
+  verdict: Transcript["verdict"];
+}
+
+/** Has a line for each check, with its reason; that of the criteria says what the judge found. */
+function Checks({ results, label, verdict }: ChecksProps) {
+  return (
+    <ul className={styles.checks} aria-label={label}>
+      {results.map((each, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: assertions of a transcript never move
+        <li key={index}>
+          <Result success={each.passed} />
+          <span>
+            <code>{visible(each.type)}</code>
+            {each.metric && ` ${visible(each.metric)}`}
+            {each.score !== null && ` ${formatDecimal(each.score)}`}
+            {each.weight !== 1 && `, weight ${formatCount(each.weight)}`}
+            {each.source !== "cupel" && `, ${visible(each.source)}`}
+            {each.tag && ` ${visible(each.tag)}`}{" "}
+            {verdict && isCriteria(each) && (
+              <>
+                <strong>Judge</strong>: {verdictText(verdict)}.{" "}
+              </>
+            )}
+            {visible(each.error ?? each.reason)}
+            <Parts parts={each.parts} />
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -1,7 +1,8 @@
+import { useMemo } from "react";
 import type { Transcript } from "../../api/types";
-
 import { columnName } from "../../lib/estimates";
 import { costText, counted, formatMs, visible } from "../../lib/format";
+import { withoutLastReason } from "../../lib/grade_lines";
 import { Empty } from "../../ui/states";
 import { Result } from "../../ui/status";
 import { Details } from "./details";
@@ -22,6 +23,10 @@ interface TranscriptProps {
 
 /** Shows one conversation. All of it is text: nothing of it is markup. */
 export function TranscriptView({ transcript, against, heading, find }: TranscriptProps) {
+  const messages = useMemo(
+    () => transcript.content && withoutLastReason(transcript.content.messages, transcript),
+    [transcript],
+  );
   const isAlone = heading === undefined;
   return (
     <article className={styles.transcript}>
@@ -43,8 +48,8 @@ export function TranscriptView({ transcript, against, heading, find }: Transcrip
         label={isAlone ? "Grades" : `Grades, ${visible(heading)}`}
         isAlone={isAlone}
       />
-      {transcript.content ? (
-        <Messages messages={transcript.content.messages} against={against} isAlone={isAlone} find={find} />
+      {messages ? (
+        <Messages messages={messages} against={against} isAlone={isAlone} find={find} />
       ) : (
         <Empty title="The content is gone">
           <p>It has expired or was deleted. Results and figures remain.</p>
