@@ -6,7 +6,7 @@ import { CreateChat } from "../../api/limits";
 import { useModels } from "../../api/models";
 import { useCanWrite } from "../../api/role";
 import type { Schemas } from "../../api/types";
-import { firstChoice, inOrder } from "../../lib/model_choice";
+import { firstChoice } from "../../lib/model_choice";
 import { MAX_COLUMNS, missingChoice, runTargets, withColumn, withSharing } from "../../lib/playground";
 import { DeleteDialog } from "../../ui/delete_button";
 import { keep } from "../../ui/kept";
@@ -40,7 +40,7 @@ export function PlaygroundPage() {
 }
 
 function Columns({ models }: { models: readonly Schemas["Model"][] }) {
-  const [first = ""] = firstChoice(inOrder(models));
+  const [first = ""] = firstChoice(models);
   const { playground, set, change, sending, deliver, send, remove, clear } = usePlayground(first);
   const { columns, sharedSystem } = playground;
   const chats = columns.flatMap(({ chat }) => chat ?? []);
@@ -52,7 +52,7 @@ function Columns({ models }: { models: readonly Schemas["Model"][] }) {
   const missing = missingChoice(columns);
   return (
     <>
-      <div className={page.bar}>
+      <div className={`${page.bar} ${page.below}`}>
         <label className={page.check}>
           <input
             type="checkbox"
