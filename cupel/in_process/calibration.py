@@ -2,13 +2,12 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cupel.errors import UsageError
-from cupel.in_process.evaluation import Evaluation
 from cupel.in_process.probes import ProbeResult
 from cupel.json_types import Json
 from cupel.label_files import LabelRow, label_rows, read_labels
@@ -16,16 +15,29 @@ from cupel_core.base.errors import Invalid
 from cupel_core.domain.calibration.column_calibrations import calibration_of
 from cupel_core.domain.calibration.fingerprints import ScenarioRubric, rubric_fingerprint
 from cupel_core.domain.calibration.labelled_runs import LabelledRun
+from cupel_core.domain.definitions.definitions import Content
 from cupel_core.domain.labelling.judged_probes import JudgedProbe, criteria_of, is_checked, verdict_on
 from cupel_core.domain.labelling.labels import Label, check_value
 from cupel_core.domain.labelling.views import NewLabel
+from cupel_core.domain.runs.plan import Plan
+from cupel_core.domain.scoring.grader_config import GraderConfig
 
 _LABELLER = "labeller"
 _ROUND = 1
 _READ_AT = datetime.fromtimestamp(0, UTC)
 
 
-def calibrated(evaluation: Evaluation, labels: Path | str | Iterable[Mapping[str, object]], criterion: str) -> Json:
+class JudgedEvaluation(NamedTuple):
+    id: str
+    plan: Plan
+    content: Content
+    graders: GraderConfig
+    results: Sequence[ProbeResult]
+
+
+def calibrated(
+    evaluation: JudgedEvaluation, labels: Path | str | Iterable[Mapping[str, object]], criterion: str
+) -> Json:
     # The models of the response take a while to import.
     from cupel_core.contract.calibrations import CalibrationResponse
 
@@ -38,7 +50,7 @@ def calibrated(evaluation: Evaluation, labels: Path | str | Iterable[Mapping[str
     listed = [label for row in rows if (label := _label(transcripts, row, criterion, judged))]
     # As on a stack, a person has one label per transcript, which a later one replaces.
     given = {(label.probe_index, label.labeller): label for label in listed}.values()
-    graders = evaluation.settings.grader_config
+    graders = evaluation.graders
     found = calibration_of(LabelledRun(evaluation.id, evaluation.plan, criterion, judged, given), graders.judge_model)
     rubrics = (ScenarioRubric.of(result.probe.scenario) for result in evaluation.results)
     fingerprint = rubric_fingerprint(criterion, graders, evaluation.content, rubrics, ())
@@ -46,14 +58,16 @@ def calibrated(evaluation: Evaluation, labels: Path | str | Iterable[Mapping[str
     return document
 
 
-def _scored(evaluation: Evaluation) -> Iterator[tuple[ProbeResult, Mapping[str, Any]]]:
+def _scored(evaluation: JudgedEvaluation) -> Iterator[tuple[ProbeResult, Mapping[str, Any]]]:
     """Yield the completed conversations, each with what its graders say in the form that `verdict_on` reads."""
-    for result in evaluation.completed:
-        summary = result.transcript.summary if result.transcript else None
-        yield result, {**(result.scoring.digest() if result.scoring else {}), "code": summary and summary.decision_code}
+    for result in evaluation.results:
+        if result.transcript:
+            summary = result.transcript.summary
+            graded = result.scoring.digest() if result.scoring else {}
+            yield result, {**graded, "code": summary and summary.decision_code}
 
 
-def _judged(evaluation: Evaluation, criterion: str) -> Iterator[JudgedProbe]:
+def _judged(evaluation: JudgedEvaluation, criterion: str) -> Iterator[JudgedProbe]:
     for result, scored in _scored(evaluation):
         if is_checked(scored, criterion):
             yield JudgedProbe(result.probe.index, _ROUND, result.probe.scenario.id, verdict_on(scored, criterion))
@@ -86,7 +100,7 @@ def _label(
 
 
 class _LabelledResults:
-    def __init__(self, evaluation: Evaluation) -> None:
+    def __init__(self, evaluation: JudgedEvaluation) -> None:
         self._by_id = {f"{evaluation.id}-{result.probe.index}": result for result in evaluation.results}
         self._by_scenario = defaultdict[str, list[ProbeResult]](list)
         for result in evaluation.results:

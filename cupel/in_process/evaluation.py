@@ -177,9 +177,10 @@ class Evaluation:
         `labels` are the path of a CSV file, or mappings with the columns of one (docs/judges.md). Raises UsageError for
         a label that names no transcript of the evaluation, or several.
         """
-        from cupel.in_process.calibration import calibrated
+        from cupel.in_process.calibration import JudgedEvaluation, calibrated
 
-        return calibrated(self, labels, criterion)
+        judged = JudgedEvaluation(self.id, self.plan, self.content, self.settings.grader_config, self.results)
+        return calibrated(judged, labels, criterion)
 
     def deep_analysis(self, *, narrative: bool = True) -> Json:
         """Return components, outliers, effects, interactions and sources of differences. This needs `cupel[analysis]`.
