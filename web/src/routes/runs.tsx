@@ -19,6 +19,7 @@ import { useSeen } from "../ui/seen";
 import { Empty, Failure, Loading } from "../ui/states";
 import { Status, statusWord } from "../ui/status";
 import { TextFilter } from "../ui/text_filter";
+import { FirstRun } from "./first_run";
 import { RunActions } from "./run_actions/run_actions";
 import styles from "./runs.module.css";
 
@@ -41,6 +42,7 @@ export function Runs() {
       old.some((each) => each.id === run.id) ? old.filter((each) => each.id !== run.id) : [...old, run],
     );
   const isFiltered = Object.keys(search).length > 0;
+  const only = runs.length === 1 && !query.hasNextPage ? runs[0] : undefined;
   return (
     <>
       <title>Runs · Cupel</title>
@@ -66,6 +68,7 @@ export function Runs() {
         </p>
       )}
       {runs.length > 0 && <Table runs={runs} selected={selected} toggle={toggle} />}
+      {only && !isFiltered && <FirstRun run={only} canWrite={canWrite} />}
       <Comparison selected={selected} clear={() => select([])} />
       {query.isSuccess && (
         <p className={styles.more}>
