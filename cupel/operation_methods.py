@@ -68,9 +68,9 @@ class OperationMethods(Transport):
         """
         return self._pages("/audit", tokenId=token_id, operation=operation)
 
-    def list_chats(self) -> Pages:
+    def list_chats(self, *, playground: bool | None = None) -> Pages:
         """List the chats, newest first."""
-        return self._pages("/chats")
+        return self._pages("/chats", playground=playground)
 
     def create_chat(self, chat: Json) -> TaggedJson:
         """Create a chat."""
@@ -679,6 +679,13 @@ class OperationMethods(Transport):
     def update_provider(self, name: str, changes: Json, *, if_match: str | None = None) -> TaggedJson:
         """Update a provider's settings."""
         return self._send("PUT", f"/providers/{segment(name)}", changes, if_match=if_match)
+
+    def list_served_models(self) -> list[Json]:
+        """List the models that the workspace's own servers offer.
+
+        Sends each enabled server `GET /models`, at most once a minute, and waits up to 3 s. Others may be used too.
+        """
+        return list(self._get("/served-models")["items"])
 
     def list_queues(self, *, provider: str | None = None) -> Pages:
         """List the provider queues with their depth and limits."""

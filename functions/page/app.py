@@ -16,7 +16,12 @@ from typing import Any, NamedTuple
 
 _FOLDER = Path(__file__).parent / "dist"
 _ASSET = re.compile(r"/assets/([A-Za-z0-9_.-]+)")
-_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+_TYPES = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
+}
 _ENCODINGS = {"br": ".br", "gzip": ".gz"}
 """Encodings in order of preference; each asset was compressed when the page was built."""
 _POLICY = (
@@ -57,9 +62,9 @@ ADDRESSES = (
     "/login",
     "/new",
     "/new/scale",
-    "/new/try",
     "/personas",
     "/personas/$",
+    "/playground",
     "/profiles",
     "/profiles/$",
     "/profiles/new",

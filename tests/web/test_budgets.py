@@ -28,7 +28,7 @@ def client(server: Server) -> Client:
     client.token = client.issue()
     assert client.put("/v1/providers/sim", {"prices": PRICES}).status == 200
     made = client.post("/v1/definitions", {"name": "Facts", "content": {"system": "Be brief."}}).json()
-    client.post(f"/v1/definitions/{made['id']}/scenarios", {"items": [{"prompt": "hello"}, {"prompt": "bye"}]})
+    client.post(f"/v1/definitions/{made['id']}/scenarios", {"items": [{"prompt": f"hello {n}"} for n in range(20)]})
     return client
 
 
@@ -51,12 +51,12 @@ def test_a_start_above_its_budget_is_confirmed(open_page: Open, client: Client) 
     page = open_page("/new", bypass_csp=True)
     page.get_by_label("Search models").wait_for()
     choose_only(page, "sim/steady")
-    page.get_by_label("Budget in USD").fill("0.001")
+    page.get_by_label("Budget in USD").fill("0.25")
     estimate = page.get_by_role("complementary", name="Estimate")
-    expect(estimate.get_by_role("img", name=re.compile(r"budget \$0\.001"))).to_be_visible()
+    expect(estimate.get_by_role("img", name=re.compile(r"budget \$0\.25"))).to_be_visible()
     page.get_by_role("button", name=re.compile(r"Start, about \$")).click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("more than its budget of $0.001")
+    expect(dialog).to_contain_text("more than its budget of $0.25")
     assert violations(page) == []
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
@@ -65,7 +65,7 @@ def test_a_start_above_its_budget_is_confirmed(open_page: Open, client: Client) 
     dialog.get_by_role("button", name="Start anyway").click()
     expect(page.get_by_role("heading", name="Budget")).to_be_visible()
     [run] = client.get("/v1/runs").json()["items"]
-    assert run["spend"]["budget"]["maxBudgetUsd"] == 0.001
+    assert run["spend"]["budget"]["maxBudgetUsd"] == 0.25
 
 
 def test_a_start_above_the_budget_of_the_day_is_confirmed(open_page: Open, client: Client) -> None:
@@ -99,13 +99,13 @@ def test_a_schedule_above_the_budget_of_its_runs_is_confirmed(open_page: Open, c
     page.get_by_label("When").fill("rate(1 day)")
     page.get_by_label("Definition").select_option(index=1)
     page.get_by_label("Models").fill("sim/steady")
-    page.get_by_label("Budget per run in USD").fill("0.001")
-    page.get_by_role("button", name="Create").click()
+    page.get_by_label("Budget per run in USD").fill("0.25")
+    page.get_by_role("button", name="Create", exact=True).click()
     page.get_by_role("button", name="Start anyway").click()
     expect(page.get_by_text("Created.")).to_be_visible()
     [schedule] = client.get("/v1/schedules").json()["items"]
     confirmed = schedule["run"]["confirmedUsd"]
-    assert confirmed > 0.001
+    assert confirmed > 0.25
     page.get_by_role("link", name="Nightly").click()
     page.get_by_label("Repeats per scenario").fill("7")
     page.get_by_role("button", name="Save").click()
@@ -134,7 +134,7 @@ def test_an_estimate_that_rises_meanwhile_is_shown(open_page: Open, client: Clie
     page = open_page("/new")
     page.get_by_label("Search models").wait_for()
     choose_only(page, "sim/steady")
-    page.get_by_label("Budget in USD").fill("0.001")
+    page.get_by_label("Budget in USD").fill("0.25")
     page.get_by_role("button", name=re.compile(r"Start, about \$")).click()
     client.put("/v1/providers/sim", {"prices": [{**PRICES[0], "outputUsdPerMillion": 200}]})
     dialog = page.get_by_role("dialog")

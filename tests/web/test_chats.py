@@ -253,7 +253,7 @@ def test_steps_and_artifacts_of_operations_are_shown(open_page: Open, client: Cl
     expect(artifacts).to_contain_text("in exchange 2")
     expect(artifacts.get_by_role("region", name="Value of notes")).to_contain_text(PAYLOADS[0])
     artifacts.get_by_role("button", name="Begin without artifacts").click()
-    expect(artifacts).to_contain_text("have stored nothing")
+    expect(artifacts).to_contain_text("have stored no lasting artifacts")
 
 
 def test_an_agent_answers_in_place_of_the_model(open_page: Open, client: Client) -> None:
@@ -270,7 +270,7 @@ def test_an_agent_answers_in_place_of_the_model(open_page: Open, client: Client)
     choice.select_option(agents[0]["id"])
     expect(page.get_by_label("Model", exact=True)).to_be_disabled()
     page.get_by_label("Title").fill("With an agent")
-    page.get_by_role("button", name="Create").click()
+    page.get_by_role("button", name="Create", exact=True).click()
     expect(page.get_by_role("link", name="The agent that answers")).to_have_attribute(
         "href", re.compile(f"/connectors/{agents[0]['id']}$")
     )

@@ -54,7 +54,7 @@ def test_errors_and_warnings_are_named_with_their_lines(open_page: Open) -> None
     text = page.get_by_role("textbox", name="Operations, as JSON")
     text.fill('[\n  {"id": "a"\n  "name": "b"}\n]')
     expect(problems).to_contain_text("Line 3Error: a comma or } is expected here")
-    expect(page.get_by_role("button", name="Create")).to_be_disabled()
+    expect(page.get_by_role("button", name="Create", exact=True)).to_be_disabled()
     write(page, operation(dependsOn=["nobody"]), operation("unused", effects=[]))
     depends = next(n for n, line in enumerate(text.input_value().split("\n"), 1) if "nobody" in line)
     expect(problems).to_contain_text("operations.0.dependsOn.0")
@@ -101,7 +101,7 @@ def test_operations_are_edited_by_their_fields(open_page: Open, client: Client) 
         page.get_by_label(label, exact=True).fill(value)
     page.get_by_label("Question", exact=True).fill("Is it short?")
     page.get_by_label("Expression", exact=True).fill("user.text | length < 20")
-    page.get_by_role("button", name="Create").click()
+    page.get_by_role("button", name="Create", exact=True).click()
     expect(page.get_by_role("heading", name="Planned")).to_be_in_viewport()
     [summary] = client.get("/v1/profiles").json()["items"]
     [stored] = client.get(f"/v1/profiles/{summary['id']}").json()["operations"]
@@ -131,7 +131,7 @@ def test_runs_and_schedules_choose_a_profile(open_page: Open, client: Client, sa
     page.get_by_label("Definition", exact=True).select_option("Refunds")
     page.get_by_label("Models").fill("sim/steady")
     page.get_by_label("Operation profile").select_option(saved)
-    page.get_by_role("button", name="Create").click()
+    page.get_by_role("button", name="Create", exact=True).click()
     expect(page.get_by_text("Created.")).to_be_visible()
     [schedule] = client.get("/v1/schedules").json()["items"]
     assert schedule["run"]["config"]["profileId"] == saved

@@ -86,11 +86,11 @@ const newScaleRun = createRoute({
   beforeLoad: requireToken,
   component: lazyRouteComponent(() => import("./routes/new_run/scale_run"), "NewScaleRun"),
 });
-const newTry = createRoute({
+const playground = createRoute({
   getParentRoute: () => root,
-  path: "/new/try",
+  path: "/playground",
   beforeLoad: requireToken,
-  component: lazyRouteComponent(() => import("./routes/new_run/try"), "TryPrompt"),
+  component: lazyRouteComponent(() => import("./routes/playground/playground"), "PlaygroundPage"),
 });
 const run = createRoute({
   getParentRoute: () => root,
@@ -342,7 +342,7 @@ const tree = root.addChildren([
   runs,
   newRun,
   newScaleRun,
-  newTry,
+  playground,
   run.addChildren([results, analysis, judge, report, history, runSettings]),
   compare,
   definitions,

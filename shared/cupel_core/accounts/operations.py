@@ -1,8 +1,15 @@
 from cupel_core.accounts import keys as accounts
 from cupel_core.base.paging import DEFAULT_LIMIT, slice_page
 from cupel_core.base.preconditions import etag
-from cupel_core.contract.operation import VIEWER, AsTool, Call, Listed, Tagged, ToolGroup, operation
-from cupel_core.contract.providers import ModelPage, ModelResponse, ProviderPage, ProviderResponse
+from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Listed, Tagged, ToolGroup, operation
+from cupel_core.contract.providers import (
+    ModelPage,
+    ModelResponse,
+    ProviderPage,
+    ProviderResponse,
+    ServedModelList,
+    ServedModelsResponse,
+)
 from cupel_core.contract.query import (
     Cursor,
     Limit,
@@ -48,6 +55,22 @@ def list_models(
     """Models that are not in the list are accepted too; their cost is then unknown."""
     page = slice_page(accounts.list_models(call.workspace, provider), limit, cursor)
     return Listed(page, ModelResponse.from_value)
+
+
+@operation(
+    "GET /v1/served-models",
+    "List the models that the workspace's own servers offer",
+    role=MEMBER,
+    returns="The models of each server, or why it gave no list",
+    tag="providers",
+    calls_others=True,
+)
+def list_served_models(call: Call) -> ServedModelList:
+    """Sends each enabled server `GET /models`, at most once a minute, and waits up to 3 s. Others may be used too."""
+    from cupel_core.accounts import served_models  # Only this request needs an HTTP client.
+
+    found = served_models.list_served_models(call.workspace)
+    return ServedModelList(items=[ServedModelsResponse.from_value(each) for each in found])
 
 
 def _tagged(view: ProviderView) -> Tagged[ProviderResponse]:

@@ -1,6 +1,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from cupel_core.analysis.run_rates import save_rates
 from cupel_core.analysis.tabulate import CountedInputs, read_hashed_counts
 from cupel_core.base.ids import new_id
 from cupel_core.contract.analysis import AnalysisFigures
@@ -24,6 +25,8 @@ def analyze_run(inputs: CountedInputs, now: datetime, *, force: bool = False) ->
     if newest is not None and not force and is_current(newest, inputs):
         return newest
     counts, inputs_hash = read_hashed_counts(inputs)
+    if inputs.rescore_id is None:
+        save_rates(inputs, counts)
     if newest is not None and not force and _has_same_figures(newest, inputs_hash):
         same = newest.with_revision(inputs.revision)
         analyses.save(same)

@@ -1,4 +1,3 @@
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
@@ -13,8 +12,8 @@ from cupel_core.base.messages import RunRef
 from cupel_core.base.paging import Entry, decode_index, encode_cursor
 from cupel_core.domain.analysis.column_totals import MAX_CAUSES, ColumnTotals
 from cupel_core.domain.analysis.counts import RunCounts
-from cupel_core.domain.analysis.estimates import group_estimate
 from cupel_core.domain.analysis.extrapolation import RunSample, extrapolate
+from cupel_core.domain.analysis.run_rates import column_estimate
 from cupel_core.domain.analysis.run_results import ColumnResults, RunResults
 from cupel_core.domain.calibration.judge_accuracy import JudgeAccuracy
 from cupel_core.domain.runs.probe_columns import PROBES_PER_BLOCK, ProbeColumns, block_indexes, build_columns
@@ -54,7 +53,7 @@ def get_results(workspace: str, run_id: str, now: datetime, has_time: Callable[[
 def _column(
     run: Run, counts: RunCounts, number: int, sample: RunSample | None, accuracy: JudgeAccuracy | None
 ) -> ColumnResults:
-    plan, estimate = run.plan, group_estimate(Counter(counts.column_cells(number)))
+    plan, estimate = run.plan, column_estimate(counts, number)
     probes = plan.total // len(plan.columns)
     return ColumnResults(
         plan.columns[number],

@@ -36,12 +36,22 @@ from cupel_core.store.erasures import LAST_WRITE_AFTER, Erasure, ErasureKind
 _FIRST_BRANCH = "main"
 
 
-def create(workspace: str, settings: ChatSettings, created_by: str, now: datetime) -> Chat:
+def create(workspace: str, settings: ChatSettings, created_by: str, now: datetime, *, playground: bool = False) -> Chat:
     """Create a chat with one empty branch. Raise Invalid for an uncallable target or unknown profile, and
     QuotaExceeded."""
     _raise([*_new_target_errors(workspace, settings, before={}), *_find_profile(workspace, settings)[1]])
     branch = ChatBranch(new_id("br"), _FIRST_BRANCH, now)
-    chat = Chat(workspace, new_id("chat"), settings, branch.id, created_by, now, now, expires_at=chats.expiry(now))
+    chat = Chat(
+        workspace,
+        new_id("chat"),
+        settings,
+        branch.id,
+        created_by,
+        now,
+        now,
+        expires_at=chats.expiry(now, playground=playground),
+        playground=playground,
+    )
     quotas.take(workspace, Quota.CHATS)
     with idempotency_keys.transaction() as transaction:
         chats.add(transaction, chat)
@@ -53,8 +63,8 @@ def get(workspace: str, chat_id: str) -> Chat:
     return chats.get(ChatRef(workspace, chat_id))
 
 
-def list_chats(workspace: str, limit: int, cursor: str | None) -> Page[Chat]:
-    return chats.list_chats(workspace, limit, cursor)
+def list_chats(workspace: str, limit: int, cursor: str | None, *, playground: bool) -> Page[Chat]:
+    return chats.list_chats(workspace, limit, cursor, playground=playground)
 
 
 def update(
@@ -102,7 +112,7 @@ def erase(erasure: Erasure, now: datetime, has_time: Callable[[], bool]) -> bool
     if chat is None:
         return True
     if erasure.kind is ErasureKind.EXPIRED_CHAT:
-        entry = chats.expired_chat(ref.workspace, ref.chat_id, chat.updated_at)
+        entry = chats.expired_chat(chat)
         if entry.due > now:
             erasures.request(entry)
             return True

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example
+from cupel_core.contract.fields import Interval95
 from cupel_core.contract.results import RoleCosts
 from cupel_core.contract.runs import FailureResponse
 from cupel_core.contract.unscored import UnscoredReasonResponse, UnscoredReasons
@@ -21,14 +22,6 @@ from cupel_core.domain.analysis.records import AnalysisKind, AnalysisRecord, Ana
 from cupel_core.domain.analysis.variability import ContestedScenario, VariableScenario
 from cupel_core.domain.runs.plan import Column
 
-Interval95 = Annotated[
-    list[float] | None,
-    Field(
-        validation_alias="interval",
-        serialization_alias="interval95",
-        description="95% interval; see docs/statistics.md",
-    ),
-]
 ColumnNumber = Annotated[int, Field(description="Position in `columns`")]
 AdjustedP = Annotated[float | None, Field(description="p after Holm's adjustment for all such tests of the analysis")]
 

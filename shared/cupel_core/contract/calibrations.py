@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from cupel_core.contract.analysis import Interval95
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel, read_from
+from cupel_core.contract.fields import Interval95
 from cupel_core.domain.calibration.calibrations import Calibration, ColumnCodes
 from cupel_core.domain.calibration.code_means import CorrectedMean
 from cupel_core.domain.calibration.corrected_rates import CorrectionMethod, Uncorrected, UncorrectedReason

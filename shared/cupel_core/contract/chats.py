@@ -113,6 +113,9 @@ class CreateChat(_ChatFields):
 
     target: ChatTargetInput
     """Model or connector that answers."""
+    playground: Flag = False
+    """True if it is a column of the page's playground: it is not in the list of chats by default, and is erased when
+    it has not been used for a week."""
 
 
 class UpdateChat(_ChatFields):
@@ -147,6 +150,8 @@ class ChatResponse(ResponseModel):
     """Number of earlier exchanges in a prompt. Example: 50"""
     metadata: Annotated[dict[str, Any], read_from("settings.metadata")]
     """Your own data about the chat, without effect on it. Example: {}"""
+    playground: bool
+    """True if it is a column of the page's playground. Example: false"""
     active_branch_id: str
     """The branch that turns go to by default. Example: br_01k1f0aa"""
     branch_count: int
@@ -166,7 +171,7 @@ class ChatPage(ResponseModel):
     """Example: [{"id": "chat_01k1f0aa", "title": "Refund policy", "opening": "Within how many days may I return it?",
     "target": {"model": "openai/gpt-6.1-terra", "params": {"temperature": 0.7}, "connectorId": null, "maxAttempts":
     4, "callTimeoutSeconds": 60}, "system": "Be brief.", "profileId": "prof_01", "historyLimit": 50, "metadata": {},
-    "activeBranchId": "br_01k1f0aa", "branchCount": 1, "createdBy": "tok_01k1f0aa", "createdAt":
+    "playground": false, "activeBranchId": "br_01k1f0aa", "branchCount": 1, "createdBy": "tok_01k1f0aa", "createdAt":
     "2026-11-20T09:30:00Z", "updatedAt": "2026-11-20T09:30:00Z", "expiresAt": "2027-11-20T09:30:00Z"}]"""
     next_cursor: str | None
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Self
 
-from cupel_core.contract.analysis import AnalysisSummaryResponse, Interval95
+from cupel_core.contract.analysis import AnalysisSummaryResponse
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.deep_effects import (
@@ -17,6 +17,7 @@ from cupel_core.contract.deep_targets import (
     OutlierTargetsResponse,
     PrincipalComponentsResponse,
 )
+from cupel_core.contract.fields import Interval95
 from cupel_core.domain.analysis.deep import DeepAnalysis, DeepCautionCode, DeepPart
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.analysis.narratives import Narrative, NarrativeTopic

@@ -1,8 +1,9 @@
 """What dimensions do to answers in a deep analysis, and where the differences between answers come from."""
 
-from cupel_core.contract.analysis import AdjustedP, ColumnNumber, Interval95
+from cupel_core.contract.analysis import AdjustedP, ColumnNumber
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.deep_fields import ColumnNumbers, DimensionName
+from cupel_core.contract.fields import Interval95
 
 
 class ScoreCorrelationResponse(ResponseModel):

@@ -56,6 +56,16 @@ def _single_line(text: str) -> str:
     return text
 
 
+Interval95 = Annotated[
+    list[float] | None,
+    Field(
+        validation_alias="interval",
+        serialization_alias="interval95",
+        description="95% interval; see docs/statistics.md",
+    ),
+]
+
+
 SINGLE_LINE = AfterValidator(_single_line)
 """For names and everything else that is shown on one line, in requests."""
 

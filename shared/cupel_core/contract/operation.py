@@ -247,6 +247,8 @@ class Call:
     http: HttpRequest = field(default=HttpRequest(MappingProxyType({}), bytes, str))
     may_wait: Callable[[float], AbstractContextManager[bool]] = _waiting_freely
     """Enters a block in which the request waits for up to these seconds; yields whether it may."""
+    selects_fields: bool = False
+    """True if the caller reads what takes another request only for fields that are selected, as GraphQL does."""
 
     @property
     def workspace(self) -> str:
@@ -393,7 +395,7 @@ def operations_of(module: ModuleType) -> list[Operation]:
     return [each.operation for each in functions if isinstance(getattr(each, "operation", None), Operation)]
 
 
-def counting_time() -> Callable[[], bool]:
+def counting_time(seconds: float = _SECONDS_TO_COUNT) -> Callable[[], bool]:
     """Return a function that says whether the request may still count outcomes."""
-    until = monotonic() + _SECONDS_TO_COUNT
+    until = monotonic() + seconds
     return lambda: monotonic() < until

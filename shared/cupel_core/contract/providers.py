@@ -186,6 +186,22 @@ class ModelResponse(ResponseModel):
     """
 
 
+class ServedModelsResponse(ResponseModel):
+    """The models that one server of the workspace's own offers."""
+
+    provider: str
+    """Example: custom"""
+    models: list[str]
+    """Models as `provider/name`, at most 500. Example: ["custom/llama3.2:latest"]"""
+    problem: str | None
+    """Reason why the server gave no list; null if it did. Example: no connection to llm.example.com"""
+
+
+class ServedModelList(ResponseModel):
+    items: list[ServedModelsResponse]
+    """The servers, by name."""
+
+
 class ModelPage(ResponseModel):
     items: list[ModelResponse]
     next_cursor: str | None

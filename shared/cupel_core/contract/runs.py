@@ -12,6 +12,7 @@ from cupel_core.contract.common import ResponseModel, Time, read_from
 from cupel_core.contract.estimates import StartEstimate
 from cupel_core.contract.fields import Flag
 from cupel_core.contract.results import CostUsd, ProbeResultResponse, RoleCosts, SpendResponse
+from cupel_core.contract.run_rates import RunRatesResponse
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.estimates.intervals import EstimateInterval
 from cupel_core.domain.runs.labels import MetadataValue
@@ -266,6 +267,8 @@ class RunResponse(ResponseModel):
     failure: FailureResponse | None
     suspended_models: list[SuspendedModelResponse]
     """Models that are temporarily not called, because their calls kept failing; empty in lists."""
+    rates: RunRatesResponse | None
+    """Its pass rates; null until it is over, without a completed probe, and over HTTP outside of lists."""
 
     _stored_run: Run | None = PrivateAttr(default=None)
 
@@ -286,6 +289,7 @@ class RunResponse(ResponseModel):
             updated_at=view.updated_at,
             last_accessed_at=view.last_accessed_at,
             suspended_models=view.suspended_models,
+            rates=RunRatesResponse.find(view.rates, run.plan),
             **further,
         )
         response._stored_run = run

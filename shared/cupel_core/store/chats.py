@@ -1,12 +1,13 @@
 """Chats. All items of one are in its partition, so erasing a chat is erasing its partition and its objects.
 
-A chat expires one retention period after its last change, with the period that is configured now. Each chat has an
-entry in the list of erasures, which says when the sweeper looks at it. It has one even without a retention period.
+A chat expires one retention period after its last change, with the period that is configured now; a chat of the
+playground after a week, if that is sooner. Each chat has an entry in the list of erasures, which says when the sweeper
+looks at it. It has one even without a retention period.
 """
 
 from datetime import datetime, timedelta
 
-from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import BooleanAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
@@ -29,6 +30,9 @@ _NEVER = timedelta(days=36_500)
 """Without a retention period, the entry is due this far in the future. It is found if a period is set later."""
 
 
+PLAYGROUND_RETENTION = timedelta(days=7)
+
+
 class ChatItem(Item):
     creation_index = CreationIndex()
     gsi1pk = UnicodeAttribute()
@@ -42,22 +46,30 @@ class ChatItem(Item):
     deleted_at = UnicodeAttribute(attr_name="deletedAt", null=True)
     revision = NumberAttribute()
     opening = UnicodeAttribute(null=True)
+    playground = BooleanAttribute(null=True)
 
 
-def expiry(updated_at: datetime) -> datetime | None:
-    retention = settings().retention
+def expiry(updated_at: datetime, *, playground: bool) -> datetime | None:
+    retention = _retention(playground=playground)
     return updated_at + retention if retention is not None else None
 
 
-def expired_chat(workspace: str, chat_id: str, updated_at: datetime) -> Erasure:
-    due = expiry(updated_at) or updated_at + _NEVER
-    return Erasure(RunRef(workspace, chat_id), ErasureKind.EXPIRED_CHAT, due)
+def _retention(*, playground: bool) -> timedelta | None:
+    retention = settings().retention
+    if not playground:
+        return retention
+    return min(retention, PLAYGROUND_RETENTION) if retention is not None else PLAYGROUND_RETENTION
+
+
+def expired_chat(chat: Chat) -> Erasure:
+    due = expiry(chat.updated_at, playground=chat.playground) or chat.updated_at + _NEVER
+    return Erasure(RunRef(chat.workspace, chat.id), ErasureKind.EXPIRED_CHAT, due)
 
 
 def add(transaction: TransactWrite, chat: Chat) -> None:
     """Create a chat as a part of a transaction, with its entry in the list of erasures."""
     transaction.save(_to_item(chat), condition=ChatItem.pk.does_not_exist())
-    transaction.save(ErasureItem.for_erasure(expired_chat(chat.workspace, chat.id, chat.updated_at)))
+    transaction.save(ErasureItem.for_erasure(expired_chat(chat)))
 
 
 def touch(
@@ -130,9 +142,11 @@ def delete(ref: ChatRef, now: datetime) -> bool:
     return updated(_key(ref), actions, ChatItem.pk.exists() & ChatItem.deleted_at.does_not_exist())
 
 
-def list_chats(workspace: str, limit: int, cursor: str | None) -> Page[Chat]:
-    retention = settings().retention
-    condition = ChatItem.updated_at > to_iso(utc_now() - retention) if retention is not None else None
+def list_chats(workspace: str, limit: int, cursor: str | None, *, playground: bool = False) -> Page[Chat]:
+    """List the chats of the playground, or all others."""
+    condition = ChatItem.playground == True if playground else ChatItem.playground.does_not_exist()  # noqa: E712
+    if (retention := _retention(playground=playground)) is not None:
+        condition &= ChatItem.updated_at > to_iso(utc_now() - retention)
     entries = list_newest(ChatItem, keys.creation_list(workspace, "chats"), limit, cursor, condition=condition)
     return fill_page((entry.map(lambda item: _from_item(workspace, item)) for entry in entries), limit)
 
@@ -152,7 +166,7 @@ def _key(ref: ChatRef) -> ChatItem:
 
 
 def _has_expired(item: ChatItem) -> bool:
-    expires_at = expiry(from_iso(item.updated_at))
+    expires_at = expiry(from_iso(item.updated_at), playground=bool(item.playground))
     return expires_at is not None and expires_at <= utc_now()
 
 
@@ -170,11 +184,12 @@ def _to_item(chat: Chat) -> ChatItem:
         created_at=to_iso(chat.created_at),
         updated_at=to_iso(chat.updated_at),
         revision=chat.revision,
+        playground=chat.playground or None,
     )
 
 
 def _from_item(workspace: str, item: ChatItem) -> Chat:
-    updated_at = from_iso(item.updated_at)
+    updated_at, playground = from_iso(item.updated_at), bool(item.playground)
     return Chat(
         workspace=workspace,
         id=item.pk.rpartition("#")[2],
@@ -184,7 +199,8 @@ def _from_item(workspace: str, item: ChatItem) -> Chat:
         created_at=from_iso(item.created_at),
         updated_at=updated_at,
         branch_count=int(item.branch_count),
-        expires_at=expiry(updated_at),
+        expires_at=expiry(updated_at, playground=playground),
         revision=int(item.revision),
         opening=item.opening,
+        playground=playground,
     )

@@ -14,6 +14,7 @@ pk                                   sk                    item
 <ws>#run#<id>                        concurrency           its workers' leases, if it limits its conversations
 <ws>#run#<id>                        progress              its progress when it was last read
 <ws>#run#<id>                        corrections           how often results of it were corrected
+<ws>#run#<id>                        rates                 its pass rates, for lists of runs
 <ws>#run#<id>                        labelled              which blocks of its probes have labels
 <ws>#run#<id>                        label-set#<id>        transcripts that were drawn for labelling
 <ws>#run#<id>                        unusable#<token>      how many replies of its judge were unusable
@@ -341,6 +342,7 @@ def idempotency_key(workspace: str, digest: str) -> str:
 PROGRESS_READINGS = "progress"
 UNUSABLE_REPLIES = "unusable#"
 CORRECTIONS = "corrections"
+RATES = "rates"
 LABELLED = "labelled"
 LABEL_SETS = "label-set#"
 OUTBOX = "outbox"

@@ -101,6 +101,16 @@ def test_a_chat_is_recognized_by_its_first_message(client: Client, chat_id: str)
     assert client.get("/v1/chats").json()["items"][0]["opening"] == opening
 
 
+def test_chats_of_the_playground_are_listed_on_demand(client: Client, chat_id: str) -> None:
+    columns = [created(client, playground=True) for _ in range(3)]
+    later = created(client)
+    assert [each["id"] for each in client.get("/v1/chats", query={"limit": 2}).json()["items"]] == [later, chat_id]
+    listed = client.get("/v1/chats", query={"playground": "true"}).json()["items"]
+    assert [each["id"] for each in listed] == columns[::-1]
+    assert [client.get(f"/v1/chats/{each}").json()["playground"] for each in (columns[0], later)] == [True, False]
+    assert client.request("PATCH", f"/v1/chats/{later}", json={"playground": True}).status == 422
+
+
 def test_a_changed_chat_is_not_overwritten_by_who_has_not_read_the_change(client: Client, chat_id: str) -> None:
     path = f"/v1/chats/{chat_id}"
     tag = client.get(path).headers["ETag"]

@@ -102,3 +102,14 @@ def test_the_persona_and_the_eval_of_many_are_read_once(client: GraphqlClient, c
     assert {one["persona"]["id"] for each in found for one in each["transcripts"]} == set(ids)
     # Runs, leaves, outcomes; personas; the caller's token.
     assert calls["BatchGetItem"] <= 5
+
+
+def test_rates_of_many_runs_are_read_once(client: GraphqlClient, runs: list[str], calls: Counter[str]) -> None:
+    calls.clear()
+    found = client.data("{ runs(limit: 100) { id rates { passed columnCount columns { targetId passRate } } } }")[
+        "runs"
+    ]
+    assert {each["id"] for each in found} == set(runs)
+    assert {each["rates"]["columnCount"] for each in found} == {1}
+    # Twenty runs have rates and numbers of corrections; the caller's token is read too.
+    assert calls["BatchGetItem"] <= 2

@@ -29,6 +29,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (assets / "index-1a2b.js.gz").write_bytes(gzip.compress(SCRIPT))
     (assets / "index-1a2b.js.br").write_bytes(b"compressed with brotli")
     (assets / "plain-3c4d.css").write_bytes(b"p {}")
+    (assets / "letters-5e6f.woff2").write_bytes(b"wOF2")
     (tmp_path / "dist" / "secret.js").write_text("outside of assets")
     monkeypatch.setattr(page, "_FOLDER", tmp_path / "dist")
     page._read.cache_clear()
@@ -104,6 +105,13 @@ def test_an_asset_is_sent_as_it_was_compressed_when_it_was_built(accepted: str, 
     body = base64.b64decode(answer["body"])
     assert (gzip.decompress(body) if encoding == "gzip" else body) == (SCRIPT if encoding == "gzip" else sent)
     assert (answer["headers"].get("Content-Encoding"), answer["headers"]["Vary"]) == (encoding, "Accept-Encoding")
+
+
+def test_a_font_is_served_as_it_is() -> None:
+    answer = ask("/assets/letters-5e6f.woff2", accept_encoding="br")
+    assert (answer["statusCode"], answer["headers"]["Content-Type"]) == (200, "font/woff2")
+    assert base64.b64decode(answer["body"]) == b"wOF2"
+    assert "Content-Encoding" not in answer["headers"]
 
 
 def test_an_asset_that_was_not_compressed_is_sent_as_it_is() -> None:

@@ -167,6 +167,7 @@ export const CreateChat = {
   system: { maxLength: 100_000 },
   profileId: { maxLength: 100 },
   historyLimit: { min: 0, max: 200, default: 50 },
+  playground: { default: false },
 } as const;
 
 export const UpdateProvider = {

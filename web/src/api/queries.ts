@@ -1,10 +1,14 @@
 import { infiniteQueryOptions, queryOptions, type UseQueryOptions } from "@tanstack/react-query";
+import { startOf } from "../lib/days";
 import { isTerminal } from "../lib/run_status";
 import type { RunsSearch } from "../lib/search";
 import { api, read, readTagged } from "./client";
-import type { Estimate, RunEvent, RunInput, Schemas } from "./types";
+import type { Estimate, Run, RunEvent, RunInput, Schemas } from "./types";
 
 const COUNT_MS = 5_000;
+const LIST_MS = 5_000;
+/** A list is read again at most this often for runs whose outcomes are counted. */
+const MAX_COUNTING = 10;
 
 export { isTerminal };
 
@@ -16,7 +20,7 @@ export const sessionQuery = queryOptions({
 
 export const runsQuery = (search: RunsSearch) =>
   infiniteQueryOptions({
-    queryKey: ["runs", search],
+    queryKey: ["runs", requested(search)],
     queryFn: ({ signal, pageParam }) =>
       read(
         api.GET("/v1/runs", {
@@ -30,7 +34,9 @@ export const runsQuery = (search: RunsSearch) =>
               ...(search.experiment && { experimentId: search.experiment }),
               ...(search.eval && { evalId: search.eval }),
               ...(search.tag && { tag: search.tag }),
-              ...(search.sort && { sort: search.sort }),
+              ...(search.from && { createdAfter: startOf(search.from) }),
+              ...(search.to && { createdBefore: startOf(search.to, 1) }),
+              ...(search.sort === "createdAt" && { sort: search.sort }),
               ...(pageParam && { cursor: pageParam }),
             },
           },
@@ -38,11 +44,21 @@ export const runsQuery = (search: RunsSearch) =>
       ),
     initialPageParam: "",
     getNextPageParam: (page) => page.nextCursor ?? undefined,
-    refetchInterval: (query) =>
-      query.state.data?.pages.some((page) => page.items.some((run) => !isTerminal(run.status)))
-        ? 5_000
-        : false,
+    refetchInterval: ({ state: { data, dataUpdateCount } }) => {
+      const runs = data?.pages.flatMap((page) => page.items) ?? [];
+      if (runs.some((run) => !isTerminal(run.status))) return LIST_MS;
+      return dataUpdateCount <= MAX_COUNTING && runs.some(isCounting) ? COUNT_MS : false;
+    },
   });
+
+/** Returns what the server filters and sorts by: other choices do not read the list again. */
+function requested({ cols, sort, ...filters }: RunsSearch): RunsSearch {
+  return sort === "createdAt" ? { ...filters, sort } : filters;
+}
+
+/** Tells whether the next request of a list counts the outcomes of a run, as after a correction of a large one. */
+const isCounting = ({ status, rates, progress }: Run) =>
+  isTerminal(status) && rates === null && progress.completed > 0;
 
 /** While a run goes on, its queries are read again when its event stream says that they have changed: see live.ts. */
 export const runQuery = (id: string) =>
@@ -78,15 +94,6 @@ export const resultsQuery = (id: string) =>
     // Each request counts further outcomes of a large run that is over.
     refetchInterval: ({ state: { data } }) =>
       data !== undefined && isTerminal(data.status) && !data.isComplete ? COUNT_MS : false,
-  });
-
-/** Reads the results of a run that is over once, for a list of runs. */
-export const finalResultsQuery = (id: string, updatedAt: string) =>
-  queryOptions({
-    queryKey: ["final results", id, updatedAt],
-    queryFn: ({ signal }) =>
-      read(api.GET("/v1/runs/{run_id}/results", { signal, params: { path: { run_id: id } } })),
-    staleTime: Number.POSITIVE_INFINITY,
   });
 
 /** Reads all stored events of a run; later reads request only new ones. */
@@ -141,6 +148,13 @@ export const modelsQuery = queryOptions({
     const usable = providers.items.filter((each) => each.usable);
     return (await Promise.all(usable.map((each) => modelsOf(each.name, signal)))).flat();
   },
+  staleTime: 60_000,
+});
+
+/** Asks the servers of the workspace's own for their models, which takes up to some seconds. */
+export const servedModelsQuery = queryOptions({
+  queryKey: ["models", "served"],
+  queryFn: async ({ signal }) => (await read(api.GET("/v1/served-models", { signal }))).items,
   staleTime: 60_000,
 });
 

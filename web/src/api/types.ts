@@ -35,6 +35,7 @@ export type Run = Schemas["Run"];
 export type Progress = Schemas["DetailedProgress"];
 export type TargetProgress = Schemas["TargetProgress"];
 export type Results = Schemas["RunResults"];
+export type RunRates = Schemas["RunRates"];
 export type ColumnResults = Schemas["ColumnResults"];
 export type Transcript = Schemas["Transcript"];
 export type Estimate = Schemas["Estimate"];

@@ -7,7 +7,7 @@ export interface Axis {
 }
 
 /** Returns the range of decision codes that are numbers, in which all targets were graded; null if there are none. */
-export function decisionAxis(columns: readonly ColumnResults[]): Axis | null {
+export function decisionAxis(columns: readonly Pick<ColumnResults, "estimate">[]): Axis | null {
   const codes = columns
     .flatMap((column) => column.estimate.distribution.map((each) => Number(each.code)))
     .filter(Number.isFinite);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firstChoice, inOrder, unlistedModels } from "./model_choice";
+import { firstChoice, inOrder, unlistedModels, withServed } from "./model_choice";
 
 const LISTED = ["openai/gpt-6.1-sol", "sim/steady"];
 
@@ -33,4 +33,17 @@ test.each([
 ])("%s, simulated models are first and chosen as they should be", (_, models, listed, chosen) => {
   expect(inOrder(models).map((each) => each.id)).toEqual(listed);
   expect(firstChoice(models)).toEqual(chosen);
+});
+
+test("models of own servers are offered once, with unknown prices", () => {
+  const listed = withServed([], [{ provider: "custom", models: ["custom/a"], problem: null }]);
+  const all = withServed(listed, [
+    { provider: "custom", models: ["custom/a", "custom/org/b"], problem: null },
+    { provider: "custom-down", models: [], problem: "no connection" },
+  ]);
+  expect(all.map(({ id, name, provider }) => [id, name, provider])).toEqual([
+    ["custom/a", "a", "custom"],
+    ["custom/org/b", "org/b", "custom"],
+  ]);
+  expect(all[0]?.inputUsdPerMillion).toBeNull();
 });

@@ -1,3 +1,35 @@
+import type { Schemas } from "../api/types";
+
+/** Adds the models that own servers offer, of which nothing but the name is known, after those with a price. */
+export function withServed(
+  listed: readonly Schemas["Model"][],
+  servers: readonly Schemas["ServedModels"][],
+): Schemas["Model"][] {
+  const known = new Set(listed.map((each) => each.id));
+  const added = servers.flatMap(({ provider, models }) =>
+    models.filter((id) => !known.has(id)).map((id) => unpriced(provider, id)),
+  );
+  return [...listed, ...added];
+}
+
+function unpriced(provider: string, id: string): Schemas["Model"] {
+  return {
+    id,
+    name: id.slice(provider.length + 1),
+    provider,
+    simulated: false,
+    enabled: true,
+    hasKey: false,
+    usable: true,
+    inputUsdPerMillion: null,
+    outputUsdPerMillion: null,
+    contextLength: null,
+    maxOutputTokens: null,
+    inputModalities: null,
+    supportedParameters: null,
+  };
+}
+
 interface Model {
   readonly id: string;
   readonly simulated: boolean;

@@ -136,6 +136,16 @@ export const MODEL_PARAMETERS: Extract<Control, { kind: "object" }> = {
   mayRestore: true,
 };
 
+const OF_TOOLS = new Set(["tools", "toolChoice", "maxToolRounds", "toolConnectorId"]);
+
+/** Chats call no functions. */
+export const CHAT_PARAMETERS: Control = {
+  kind: "object",
+  fields: PARAMETERS.filter((each) => !OF_TOOLS.has(each.name)),
+  layout: "columns",
+  isFolded: true,
+};
+
 const OF_JUDGES = new Set(["maxOutputTokens", "temperature", "topP", "seed", "reasoningEffort"]);
 
 /** An assertion's judge has no other parameters to remove. */

@@ -1,49 +1,46 @@
-import type { ColumnResults } from "../api/types";
-import { counted, formatCount, formatInterval, formatShare } from "./format";
+import type { RunRates } from "../api/types";
+import { columnName } from "./estimates";
+import { counted, formatCount, formatShare, withInterval } from "./format";
+
+export interface RateMark {
+  readonly share: number;
+  readonly interval: readonly number[] | null;
+  /** It names the target, and says its rate with the interval and the number of results. */
+  readonly text: string;
+}
 
 export interface PassRates {
-  /** It is one rate with its interval, or the range from the lowest to the highest. */
-  readonly rate: string;
-  readonly note: string;
+  /** It is one rate, or the range from the lowest to the highest. */
+  readonly text: string;
+  readonly marks: readonly RateMark[];
+  /** It names the targets that have no mark, because lists have the first ones only. */
+  readonly rest: string;
 }
 
-/** Returns null without any result. */
-export function passRates(columns: readonly ColumnResults[]): PassRates | null {
-  const rates = columns.flatMap(({ estimate: { passRate } }) =>
-    passRate.trials > 0 && passRate.share !== null ? [{ ...passRate, share: passRate.share }] : [],
+/** Returns null if nothing was judged. */
+export function passRates(rates: RunRates): PassRates | null {
+  const marks = rates.columns.flatMap((column) =>
+    column.passRate === null
+      ? []
+      : {
+          share: column.passRate,
+          interval: column.interval95,
+          text: `${columnName(column)}: ${withInterval(column.passRate, column.interval95, formatShare)}, n = ${formatCount(column.judged)}`,
+        },
   );
-  const [first] = rates;
-  if (first === undefined) return null;
-  if (rates.length === 1)
-    return {
-      rate: formatShare(first.share),
-      note: `${formatInterval(first.interval95, formatShare)}, n = ${formatCount(first.trials)}`,
-    };
-  const shares = rates.map((each) => each.share);
+  if (marks.length === 0) return null;
+  const shares = marks.map((each) => each.share);
   const [low, high] = [Math.min(...shares), Math.max(...shares)].map(formatShare);
+  const left = rates.columnCount - rates.columns.length;
   return {
-    rate: low === high ? `${low}` : `${low} to ${high}`,
-    note: `${counted(rates.length, "target")}, n = ${formatCount(rates.reduce((sum, each) => sum + each.trials, 0))}`,
+    text: low === high ? `${low}` : `${low} to ${high}`,
+    marks,
+    rest: left > 0 ? `${counted(left, "further target")} not shown` : "",
   };
 }
 
-export interface Outcomes {
-  readonly passed: number;
-  readonly failed: number;
-  readonly unscored: number;
-  readonly errored: number;
-}
-
-/** Counts the probes of all columns by what came of them. */
-export function outcomesOf(columns: readonly ColumnResults[]): Outcomes {
-  const sum = (count: (estimate: ColumnResults["estimate"]) => number) =>
-    columns.reduce((total, { estimate }) => total + count(estimate), 0);
-  const passed = sum(({ passRate }) => Math.round((passRate.share ?? 0) * passRate.trials));
-  const judged = sum(({ passRate }) => passRate.trials);
-  return {
-    passed,
-    failed: judged - passed,
-    unscored: Math.max(0, sum(({ completed }) => completed) - judged),
-    errored: sum(({ errored }) => errored),
-  };
+/** Returns the share of all judged conversations of a run that passed; null if there are none. */
+export function overallRate(rates: RunRates | null): number | null {
+  const judged = rates ? rates.passed + rates.failed : 0;
+  return rates && judged > 0 ? rates.passed / judged : null;
 }

@@ -1,5 +1,6 @@
 /** Parses search parameters of the routes: unknown values fall back to the default, and defaults are left out. */
 
+import { parseDay } from "./days";
 import { PAIR_MEASURES, type PairMeasure } from "./pair_measures";
 import { LABEL_KINDS, type LabelKind } from "./probe_table";
 import {
@@ -17,6 +18,7 @@ import {
 import { parseRange, rangeText } from "./ranges";
 import { MODES, type Mode, ROW_ORDERS, type RowOrder } from "./result_rows";
 import { type CaseOrder, parseCaseOrder } from "./row_groups";
+import { RUN_ORDERS, type RunOrder } from "./run_order";
 
 export const STATUSES = [
   "PENDING",
@@ -60,8 +62,28 @@ export interface RunsSearch {
   experiment?: string | undefined;
   eval?: string | undefined;
   tag?: string | undefined;
-  sort?: "createdAt" | undefined;
+  /** The first and the last day of creation, as `2026-11-20`. */
+  from?: string | undefined;
+  to?: string | undefined;
+  sort?: RunOrder | undefined;
+  /** Further columns of the list, separated by commas. */
+  cols?: string | undefined;
 }
+
+export const RUN_COLUMNS = ["duration", "starter"] as const;
+export type RunColumn = (typeof RUN_COLUMNS)[number];
+
+export function parseRunColumns(cols: string | undefined): readonly RunColumn[] {
+  const named = (cols ?? "").split(",");
+  return RUN_COLUMNS.filter((each) => named.includes(each));
+}
+
+/** Returns the last day, unless it is before the first one. */
+function lastDay(raw: Raw): string | undefined {
+  const [from, to] = [parseDay(text(raw, "from")), parseDay(text(raw, "to"))];
+  return from && to && to < from ? undefined : to;
+}
+
 export function runsSearch(raw: Raw): RunsSearch {
   return present({
     status: choice(raw, "status", STATUSES),
@@ -70,7 +92,10 @@ export function runsSearch(raw: Raw): RunsSearch {
     experiment: text(raw, "experiment"),
     eval: text(raw, "eval"),
     tag: text(raw, "tag"),
-    sort: choice(raw, "sort", ["createdAt"] as const),
+    from: parseDay(text(raw, "from")),
+    to: lastDay(raw),
+    sort: choice(raw, "sort", RUN_ORDERS),
+    cols: parseRunColumns(text(raw, "cols")).join(",") || undefined,
   });
 }
 

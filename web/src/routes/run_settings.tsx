@@ -22,7 +22,7 @@ export function RunSettings() {
   if (!run) return <Loading what="the settings" />;
   const { definitionSnapshot } = run.config;
   return (
-    <>
+    <div className={page.sections}>
       <Section title="Settings">
         <dl className={page.pairs}>
           {settingsOf(run).map(([name, value]) => (
@@ -80,7 +80,7 @@ export function RunSettings() {
           />
         </Section>
       )}
-    </>
+    </div>
   );
 }
 

@@ -1,5 +1,6 @@
+import type { RunRates } from "../api/types";
 import { formatCount, formatShare } from "../lib/format";
-import type { Outcomes } from "../lib/pass_rates";
+import type { PassRates } from "../lib/pass_rates";
 import styles from "./bars.module.css";
 
 interface Segments {
@@ -35,7 +36,7 @@ export function ProgressBar({ total, completed, errored, running = 0 }: Segments
 }
 
 /** Shows how many probes of a run passed, failed, were not scored, and errored, as lengths and in words. */
-export function OutcomeBar({ total, outcomes }: { total: number; outcomes: Outcomes }) {
+export function OutcomeBar({ total, outcomes }: { total: number; outcomes: RunRates }) {
   const kinds = [
     ["passed", outcomes.passed],
     ["failed", outcomes.failed],
@@ -87,6 +88,31 @@ export function IntervalMark({ value, interval, min, max, label, hasZero = false
         <line className={styles.whisker} x1={x(low)} x2={x(high)} y1="8" y2="8" />
       )}
       <circle className={styles.dot} cx={x(value)} cy="8" r="3.5" />
+    </svg>
+  );
+}
+
+const DOT = { left: 4, width: 112, y: 8 };
+
+/** Shows the pass rate of each target of a run as a dot from 0 to 100%, with the interval of a single one. */
+export function RateDots({ rates: { marks, rest } }: { rates: PassRates }) {
+  const x = (share: number) => DOT.left + DOT.width * share;
+  const [low, high] = (marks.length === 1 && marks[0]?.interval) || [];
+  const label = [...marks.map((each) => each.text), ...(rest ? [rest] : [])].join("; ");
+  return (
+    <svg className={styles.interval} role="img" aria-label={label} viewBox="0 0 120 16">
+      <title>{label}</title>
+      <line className={styles.axis} x1={x(0)} x2={x(1)} y1={DOT.y} y2={DOT.y} />
+      {[0, 0.5, 1].map((share) => (
+        <line key={share} className={styles.zero} x1={x(share)} x2={x(share)} y1="4" y2="12" />
+      ))}
+      {low !== undefined && high !== undefined && (
+        <line className={styles.whisker} x1={x(low)} x2={x(high)} y1={DOT.y} y2={DOT.y} />
+      )}
+      {marks.map((each, position) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: targets of a run never move
+        <circle key={position} className={styles.dot} cx={x(each.share)} cy={DOT.y} r="3.5" />
+      ))}
     </svg>
   );
 }

@@ -38,9 +38,11 @@ export function EditForm({
       <form className={page.form} onSubmit={submit}>
         {children}
         {!isReadOnly && (
-          <button type="submit" data-kind="primary" disabled={!isValid || !isChanged || saving.isPending}>
-            {saving.isPending ? "Saving…" : "Save"}
-          </button>
+          <div className={page.submit}>
+            <button type="submit" data-kind="primary" disabled={!isValid || !isChanged || saving.isPending}>
+              {saving.isPending ? "Saving…" : "Save"}
+            </button>
+          </div>
         )}
         {saving.isError && refusalOf(saving.error) === null && (
           <Failure error={saving.error} what={failure} />

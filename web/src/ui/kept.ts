@@ -14,6 +14,11 @@ export function useKept<T>(form: string, field: string, initial: T | (() => T)) 
   return [value, setValue] as const;
 }
 
+/** Fills a field of a form that another screen has. */
+export function keep(form: string, field: string, value: unknown): void {
+  sessionStorage.setItem(`${PREFIX}${form}.${field}`, JSON.stringify(value));
+}
+
 function readKept<T>(name: string): T | null {
   const stored = sessionStorage.getItem(name);
   return stored === null ? null : (JSON.parse(stored) as T);

@@ -11,9 +11,8 @@ export function KeysSwitch() {
         Single-key shortcuts
       </label>
       <p className={`${page.note} ${page.below}`}>
-        They act outside of text fields. Switching them off, for this browser, leaves j and k in the list of
-        Probes and in the Matrix, and [ and ] in the Matrix, while the focus is there. Esc, Enter and the
-        arrow keys always act.
+        They act outside of text fields. Once they are switched off for this browser, only Esc, Enter and the
+        arrow keys act.
       </p>
     </>
   );

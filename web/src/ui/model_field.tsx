@@ -1,6 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { modelsQuery } from "../api/queries";
+import { useModels } from "../api/models";
 import { Field } from "./field";
 
 interface Props {
@@ -16,7 +15,7 @@ interface Props {
 
 /** Chooses a model by its name; callable ones are offered, and others may be typed. */
 export function ModelField({ label, id, value, change, note, error, disabled, placeholder = "none" }: Props) {
-  const models = useQuery(modelsQuery);
+  const models = useModels();
   return (
     <Field label={label} id={id} note={note} error={error}>
       <input

@@ -1,5 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
+import { Keyboard } from "lucide-react";
 import { useEffect, useState } from "react";
+import { IconButton } from "./icon_button";
 import { useKeys } from "./keys";
 import styles from "./keys.module.css";
 import { KeysDialog } from "./keys_dialog";
@@ -47,9 +49,7 @@ export function PageKeys() {
       <span role="status" className={styles.note}>
         {note}
       </span>
-      <button type="button" className={styles.button} onClick={() => setOpen(true)}>
-        Shortcuts
-      </button>
+      <IconButton label="Shortcuts" icon={Keyboard} act={() => setOpen(true)} className={styles.button} />
       {isOpen && <KeysDialog close={() => setOpen(false)} />}
     </>
   );

@@ -1,9 +1,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
+import { LogOut, type LucideIcon, Moon, Sun, SunMoon } from "lucide-react";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { sessionQuery } from "../api/queries";
 import { forgetToken, readToken } from "../api/session";
+import { IconButton } from "./icon_button";
 import { forgetForm } from "./kept";
+import { Mark } from "./mark";
 import { PageKeys } from "./page_keys";
 import { SessionEnded } from "./session_ended";
 import styles from "./shell.module.css";
@@ -11,6 +14,7 @@ import { Loading } from "./states";
 
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
+const THEME_ICONS: Record<Theme, LucideIcon> = { system: SunMoon, light: Sun, dark: Moon };
 const THEME_KEY = "cupel.theme";
 
 function storedTheme(): Theme {
@@ -28,15 +32,13 @@ function ThemeChoice() {
     localStorage.setItem(THEME_KEY, theme);
     applyTheme(theme);
   }, [theme]);
+  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "system";
   return (
-    <label>
-      <span className="hidden-text">Theme</span>
-      <select value={theme} onChange={(event) => setTheme(event.target.value as Theme)}>
-        <option value="system">System theme</option>
-        <option value="light">Light</option>
-        <option value="dark">Dark</option>
-      </select>
-    </label>
+    <IconButton
+      label={`Theme: ${theme}, change to ${next}`}
+      icon={THEME_ICONS[theme]}
+      act={() => setTheme(next)}
+    />
   );
 }
 
@@ -56,9 +58,7 @@ function SessionLine() {
       <span className={styles.who} title={data.name ?? data.tokenId}>
         {data.workspace} · {data.role}
       </span>
-      <button type="button" onClick={signOut}>
-        Sign out
-      </button>
+      <IconButton label="Sign out" icon={LogOut} act={signOut} />
     </span>
   );
 }
@@ -84,6 +84,7 @@ function Navigation() {
         Runs
       </Link>
       <Link to="/new">New run</Link>
+      <Link to="/playground">Playground</Link>
       <Link to="/compare" activeOptions={{ includeSearch: false }}>
         Compare
       </Link>
@@ -131,7 +132,8 @@ export function Shell() {
       </a>
       <header className={styles.header}>
         <Link to="/runs" className={styles.name}>
-          Cupel
+          <Mark />
+          <span>Cupel</span>
         </Link>
         {isSignedIn && !isLabeller && <Navigation />}
         <span className={styles.right}>

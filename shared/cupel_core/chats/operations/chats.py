@@ -1,3 +1,5 @@
+from typing import Annotated
+
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.base.preconditions import etag
 from cupel_core.chats import catalog
@@ -6,6 +8,7 @@ from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Listed, 
 from cupel_core.contract.query import (
     Cursor,
     Limit,
+    Parameter,
 )
 from cupel_core.domain.chats.chats import Chat, ChatSettings
 
@@ -23,8 +26,13 @@ from cupel_core.domain.chats.chats import Chat, ChatSettings
         has_untrusted_texts=True,
     ),
 )
-def list_chats(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Listed[ChatPage]:
-    listed = catalog.list_chats(call.workspace, limit, cursor)
+def list_chats(
+    call: Call,
+    playground: Annotated[bool, Parameter(description="Return the chats of the playground, and no others")] = False,
+    limit: Limit = DEFAULT_LIMIT,
+    cursor: Cursor = None,
+) -> Listed[ChatPage]:
+    listed = catalog.list_chats(call.workspace, limit, cursor, playground=playground)
     return Listed(listed, ChatResponse.from_value)
 
 
@@ -39,7 +47,8 @@ def list_chats(call: Call, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) 
 )
 def create_chat(call: Call, body: CreateChat) -> Tagged[ChatResponse]:
     settings = ChatSettings(**body.settings())
-    return _tagged(catalog.create(call.workspace, settings, call.caller.token_id, call.now))
+    chat = catalog.create(call.workspace, settings, call.caller.token_id, call.now, playground=body.playground)
+    return _tagged(chat)
 
 
 @operation(

@@ -59,3 +59,5 @@ class Chat:
     revision: int = 1
     opening: str | None = None
     """The beginning of the first message, by which people recognize a chat without a title; None before it."""
+    playground: bool = False
+    """True if the chat is a column of the page's playground."""

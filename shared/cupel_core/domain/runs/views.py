@@ -14,6 +14,7 @@ from cupel_core.domain.runs.delays import Delay
 from cupel_core.domain.runs.identifiers import thread_id, transcript_id
 from cupel_core.domain.runs.plan import Column
 from cupel_core.domain.runs.run import ProbeStatus, Progress, Run
+from cupel_core.domain.runs.run_rates import RunRates
 from cupel_core.domain.runs.run_spend import RunSpend
 from cupel_core.domain.runs.transcripts import Outcome, ProbeError, Transcript
 
@@ -33,6 +34,8 @@ class RunView:
     """Accounts for the run's budget; None if it has none."""
     price_list: str | None = None
     """The price list at the run's start; lists do not have it."""
+    rates: RunRates | None = None
+    """The pass rates of a run that is over; only lists have them."""
 
     @property
     def updated_at(self) -> datetime:

@@ -44,6 +44,7 @@ class Loaders:
         self.persona = _loader(self._personas)
         self.run = _loader(self._load_runs)
         self.transcripts = _loader(self._transcripts)
+        self.rates = _loader(self._rates)
         self.analysis = _loader(lambda ids: self._analyses(ids, is_deep=False))
         self.deep_analysis = _loader(lambda ids: self._analyses(ids, is_deep=True))
 
@@ -113,6 +114,16 @@ class Loaders:
             else slice_page(list(next(found)), key.limit, None).map(lambda view: Loaded(TranscriptResponse.of(view)))
             for key, each in zip(keys, wanted, strict=True)
         ]
+
+    def _rates(self, run_ids: Sequence[str]) -> list[Loaded | None]:
+        from cupel_core.analysis import run_rates
+        from cupel_core.contract.operation import counting_time
+        from cupel_core.contract.run_rates import RunRatesResponse
+
+        found = [self._runs[each] for each in run_ids]
+        rates = run_rates.read_rates(found, counting_time(run_rates.SECONDS_TO_COUNT))
+        responses = [RunRatesResponse.find(rates.get(each.id), each.plan) for each in found]
+        return [Loaded(each) if each else None for each in responses]
 
     def _analyses(self, run_ids: Sequence[str], *, is_deep: bool) -> "list[NewestAnalysis | None]":
         from cupel_core.analysis import queries

@@ -55,6 +55,7 @@ def _resolve(field: RootField, operation: Operation, request: Request, _: None, 
         request.now,
         idempotency_key=_idempotency_key(field, operation, request, key),
         may_wait=partial(_may_wait, request),
+        selects_fields=True,
     )
     try:
         with _waiting(operation, request):

@@ -5,79 +5,18 @@ from cupel_core.contract.case_results import CaseResultsPage, CaseResultsRespons
 from cupel_core.contract.operation import MEMBER, VIEWER, AsTool, Call, Listed, Tagged, ToolGroup, operation
 from cupel_core.contract.progress import DetailedProgressResponse
 from cupel_core.contract.query import (
-    CreatedAfter,
-    CreatedBefore,
-    CreationSort,
     Cursor,
-    DefinitionFilter,
-    EvalFilter,
-    ExperimentFilter,
     Limit,
-    MetadataFilter,
     ModelFilter,
     Parameter,
     PromptFilter,
-    RunNameFilter,
-    ScheduleFilter,
-    Sort,
-    TagFilter,
-    creation,
-    metadata_entries,
 )
 from cupel_core.contract.run_labels import UpdateRun
-from cupel_core.contract.runs import ProbePage, ProbeResponse, RunPage, RunResponse
-from cupel_core.domain.runs.run import ProbeStatus, RunStatus
+from cupel_core.contract.runs import ProbePage, ProbeResponse, RunResponse
+from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.views import RunView
 from cupel_core.runs import case_results, labels, progress, queries
 from cupel_core.runs import probes as run_probes
-
-
-@operation(
-    "GET /v1/runs",
-    "List the runs, newest first",
-    role=VIEWER,
-    returns="A page of runs",
-    tool=AsTool(
-        ToolGroup.READ,
-        ("id name status definitionId experimentId config.models progress spend.costUsd createdAt"),
-        is_default=True,
-        max_kb=7,
-    ),
-)
-def list_runs(
-    call: Call,
-    definition_id: DefinitionFilter = None,
-    experiment_id: ExperimentFilter = None,
-    schedule_id: ScheduleFilter = None,
-    eval_id: EvalFilter = None,
-    status: Annotated[RunStatus | None, Parameter(description="Return only runs with this status")] = None,
-    name: RunNameFilter = None,
-    tag: TagFilter = None,
-    metadata: MetadataFilter = (),
-    created_after: CreatedAfter = None,
-    created_before: CreatedBefore = None,
-    sort: Sort = CreationSort.NEWEST_FIRST,
-    limit: Limit = DEFAULT_LIMIT,
-    cursor: Cursor = None,
-) -> Listed[RunPage]:
-    """With a filter, a request examines at most 1,000 runs, so a page may have fewer than `limit`, even none, and
-    still a `nextCursor`. Times and `sort` are no filters: they cost nothing at any size.
-    """
-    listed = queries.list_runs(
-        call.workspace,
-        definition_id=definition_id,
-        experiment_id=experiment_id,
-        schedule_id=schedule_id,
-        eval_id=eval_id,
-        status=status,
-        name=name,
-        tag=tag,
-        metadata=metadata_entries(metadata),
-        limit=limit,
-        cursor=cursor,
-        created=creation(created_after, created_before, sort),
-    )
-    return Listed(listed, RunResponse.of)
 
 
 @operation(

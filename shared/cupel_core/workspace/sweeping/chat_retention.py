@@ -48,7 +48,7 @@ def _move(erasure: Erasure, now: datetime) -> bool:
     chat = chats.find(ChatRef(*erasure.ref))
     if chat is None or erasure.due <= now:
         return False
-    entry = chats.expired_chat(chat.workspace, chat.id, chat.updated_at)
+    entry = chats.expired_chat(chat)
     if entry.due == erasure.due:
         return False
     erasures.request(entry)

@@ -22,8 +22,8 @@ def set_retention_days(monkeypatch: pytest.MonkeyPatch, days: int) -> None:
     settings.cache_clear()
 
 
-def chat_of(now: datetime) -> ChatRef:
-    chat = catalog.create("acme", ChatSettings({"model": "sim/steady"}), "tok_1", now)
+def chat_of(now: datetime, *, playground: bool = False) -> ChatRef:
+    chat = catalog.create("acme", ChatSettings({"model": "sim/steady"}), "tok_1", now, playground=playground)
     return ChatRef("acme", chat.id)
 
 
@@ -52,6 +52,23 @@ def test_a_period_that_is_switched_on_later_erases_what_is_older(
     sweep(now + timedelta(days=21))
     assert chats.find(recent) is None
     assert list(erasures.list_after(None)) == []
+
+
+@pytest.mark.parametrize(("days", "lifetime"), [(0, 7), (30, 7), (3, 3)])
+def test_a_chat_of_the_playground_lives_a_week_at_most(
+    cloud: Settings, monkeypatch: pytest.MonkeyPatch, days: int, lifetime: int
+) -> None:
+    set_retention_days(monkeypatch, days)
+    now = utc_now()
+    old = chat_of(now - timedelta(days=lifetime, hours=1), playground=True)
+    recent = chat_of(now - timedelta(days=lifetime - 1), playground=True)
+    usual = chat_of(now - timedelta(days=lifetime - 1))
+    assert [each.id for each in chats.list_chats("acme", 20, None, playground=True).items] == [recent.chat_id]
+    assert chats.get(recent).expires_at == chats.get(recent).updated_at + timedelta(days=lifetime)
+    sweep(now)
+    assert [chats.find(each) is not None for each in (old, recent, usual)] == [False, True, True]
+    sweep(now + timedelta(days=1, hours=1))
+    assert [chats.find(each) is not None for each in (recent, usual)] == [False, days != lifetime]
 
 
 def test_a_longer_period_holds_for_chats_of_a_shorter_one(cloud: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

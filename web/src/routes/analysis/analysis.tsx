@@ -14,6 +14,7 @@ import { Agreement } from "./agreement";
 import styles from "./analysis.module.css";
 import { BreakdownSection } from "./breakdown";
 import { DeepAnalysisSection } from "./deep";
+import { RankingSection } from "./ranking";
 import { ScenarioLink } from "./scenario_link";
 
 const SHOWN_CONTESTED = 10;
@@ -58,11 +59,14 @@ export function AnalysisPage() {
           <AnalyzeButton id={id} label="Analyze again" />
         </div>
       )}
-      <Findings figures={figures} />
-      <BreakdownSection id={id} />
-      <Agreement figures={figures} />
-      <Contested figures={figures} />
-      <DeepAnalysisSection id={id} />
+      <div className={page.sections}>
+        <RankingSection figures={figures} />
+        <Findings figures={figures} />
+        <BreakdownSection id={id} />
+        <Agreement figures={figures} />
+        <Contested figures={figures} />
+        <DeepAnalysisSection id={id} />
+      </div>
     </>
   );
 }

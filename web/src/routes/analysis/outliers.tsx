@@ -68,7 +68,7 @@ export function OutlierScenarios({ figures }: { figures: DeepFigures }) {
   return (
     <Section title="Outlying scenarios">
       <ScrollRegion label="outlying scenarios">
-        <table>
+        <table className={styles.contested}>
           <thead>
             <tr>
               <th scope="col">Scenario</th>

@@ -56,7 +56,7 @@ export function ChatFields({ values, change }: Props) {
         value={values.model}
         change={set("model")}
       />
-      <AgentField value={values.connectorId} change={set("connectorId")} />
+      <AgentField id="agent" value={values.connectorId} change={set("connectorId")} />
       <TextField
         label="Title (optional)"
         id="title"
@@ -90,17 +90,23 @@ export function ChatFields({ values, change }: Props) {
   );
 }
 
-function AgentField({ value, change }: { value: string; change: (value: string) => void }) {
+interface AgentProps {
+  id: string;
+  value: string;
+  change: (connectorId: string) => void;
+}
+
+export function AgentField({ id, value, change }: AgentProps) {
   const connectors = useQuery(connectorNamesQuery);
   const agents = connectors.data?.filter((each) => each.type !== "tools") ?? [];
   if (agents.length === 0 && value === "") return null;
   return (
     <Field
       label="Agent instead of the model"
-      id="agent"
+      id={id}
       note="A connector, which is sent the whole prompt in a new conversation each turn"
     >
-      <select id="agent" value={value} onChange={(event) => change(event.target.value)}>
+      <select id={id} value={value} onChange={(event) => change(event.target.value)}>
         <option value="">none</option>
         {value !== "" && !agents.some((each) => each.id === value) && (
           <option value={value}>{visible(value)}</option>

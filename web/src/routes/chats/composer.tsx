@@ -1,12 +1,10 @@
-import { type FormEvent, type KeyboardEvent, useState } from "react";
+import { type FormEvent, useState } from "react";
 import { api, read } from "../../api/client";
 import type { Branch } from "../../api/types";
-import { Field } from "../../ui/field";
+import { MessageField } from "../../ui/message_field";
 import { Failure } from "../../ui/states";
 import { useChatChange } from "./changes";
 import styles from "./chat.module.css";
-
-const MAX_LENGTH = 100_000;
 
 /** Sends the next message of the branch; one turn at a time. */
 export function Composer({ chatId, branch }: { chatId: string; branch: Branch }) {
@@ -36,25 +34,14 @@ export function Composer({ chatId, branch }: { chatId: string; branch: Branch })
     event.preventDefault();
     start();
   };
-  const press = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) start();
-  };
   return (
     <form className={styles.composer} onSubmit={submit}>
-      <Field
-        label="Message"
-        id="message"
+      <MessageField
         note={isOpen ? "The last message is being answered." : "Ctrl and Enter, or ⌘ and Enter, send it"}
-      >
-        <textarea
-          id="message"
-          rows={4}
-          maxLength={MAX_LENGTH}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          onKeyDown={press}
-        />
-      </Field>
+        value={text}
+        change={setText}
+        send={start}
+      />
       <button type="submit" data-kind="primary" disabled={!isValid}>
         {send.isPending ? "Sending…" : "Send"}
       </button>

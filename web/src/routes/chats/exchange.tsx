@@ -1,18 +1,13 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect } from "react";
-import { turnProgressQuery, turnQuery } from "../../api/chats";
 import { api, read } from "../../api/client";
 import { useCanWrite } from "../../api/role";
 import type { Branch, Exchange } from "../../api/types";
-import { visible } from "../../lib/format";
-import { BEGIN, type Phase as TurnPhase } from "../../lib/turns";
 import { Failure } from "../../ui/states";
 import { useChatChange } from "./changes";
 import styles from "./chat.module.css";
 import { MessageView } from "./message";
-import { Phase, TurnFailure, type TurnProps, TurnSteps } from "./steps";
-import { TurnState } from "./turn_state";
+import { LastTurn, TurnSteps } from "./steps";
+import { TurnInProgress } from "./turn_in_progress";
 
 interface Props {
   chatId: string;
@@ -52,66 +47,6 @@ export function ExchangeView({ chatId, branch, exchange, isLast }: Props) {
         </>
       )}
     </li>
-  );
-}
-
-/** Says so if the last turn has no answer, and shows nothing otherwise. */
-function LastTurn({ chatId, turnId }: { chatId: string; turnId: string }) {
-  const { data: turn } = useQuery(turnQuery(chatId, turnId));
-  if (turn?.status !== "failed" && turn?.status !== "aborted") return null;
-  return <TurnFailure turn={turn} />;
-}
-
-const DOING: Readonly<Record<TurnPhase, string>> = {
-  planning: "Waits for a worker",
-  before_main_llm: "Runs what comes before the call",
-  barrier: "Runs what comes before the call",
-  main_llm: "The model answers",
-  after_main_llm: "Runs what comes after the answer",
-  commit: "Stores the answer",
-  finished: "Done",
-};
-
-/** Follows a turn until it is over, and then reads the chat anew. */
-function TurnInProgress({ chatId, turnId, number }: TurnProps) {
-  const canWrite = useCanWrite();
-  const client = useQueryClient();
-  const query = useQuery(turnProgressQuery(chatId, turnId));
-  const progress = query.data ?? BEGIN;
-  const abort = useChatChange(chatId, () =>
-    read(
-      api.POST("/v1/chats/{chat_id}/turns/{turn_id}/abort", {
-        params: { path: { chat_id: chatId, turn_id: turnId } },
-      }),
-    ),
-  );
-  useEffect(() => {
-    if (progress.isOver) void client.invalidateQueries({ queryKey: ["chats", chatId] });
-  }, [progress.isOver, client, chatId]);
-  return (
-    <div className={styles.progress}>
-      <p role="status">
-        <TurnState status="running" /> {DOING[progress.phase]}…
-      </p>
-      <Phase title="Before the call" steps={progress.steps} hook="before_main_llm" number={number} />
-      {progress.draft.text !== "" && (
-        <article aria-label={`draft of answer ${number}`}>
-          <p className={styles.text}>{visible(progress.draft.text)}</p>
-        </article>
-      )}
-      <Phase title="After the answer" steps={progress.steps} hook="after_main_llm" number={number} />
-      {canWrite && (
-        <button
-          type="button"
-          disabled={abort.isPending || abort.isSuccess}
-          onClick={() => abort.mutate(undefined)}
-        >
-          {abort.isPending || abort.isSuccess ? "Aborting…" : "Abort"}
-        </button>
-      )}
-      {query.isError && <Failure error={query.error} what="The turn" retry={() => void query.refetch()} />}
-      {abort.isError && <Failure error={abort.error} what="The turn was not aborted" />}
-    </div>
   );
 }
 

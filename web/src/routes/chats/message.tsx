@@ -10,6 +10,8 @@ import { useToggle } from "../../ui/fold";
 import { Failure, Loading } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
 import { Ago } from "../../ui/time";
+import { useFormat } from "../transcript/format";
+import { Said } from "../transcript/said";
 import { useChatChange } from "./changes";
 import styles from "./chat.module.css";
 
@@ -21,7 +23,7 @@ interface Props {
   canWrite: boolean;
 }
 
-const STATES = {
+export const STATES = {
   done: "",
   aborted: "aborted: the beginning of an answer",
   error: "the call failed here",
@@ -29,9 +31,10 @@ const STATES = {
 const KINDS = { main: "", edit: "edited", rewrite: "rewritten by an operation" } as const;
 const MAX_LENGTH = 100_000;
 
-/** Shows a message of this branch as text: nothing of it is markup. */
+/** Shows a message of this branch, an answer in the reader's format. */
 export function MessageView({ chatId, branch, message, number, canWrite }: Props) {
   const [isEditing, edit] = useState(false);
+  const format = useFormat();
   const isUser = message.role === "user";
   const what = `${isUser ? "message" : "answer"} ${number}`;
   const path = { chat_id: chatId, branch_id: branch.id, message_id: message.id };
@@ -61,7 +64,7 @@ export function MessageView({ chatId, branch, message, number, canWrite }: Props
         {isEditing ? (
           <Edit message={message} what={what} isBusy={isBusy} save={save} close={() => edit(false)} />
         ) : (
-          <p className={styles.text}>{visible(message.content)}</p>
+          <Said text={message.content} format={isUser ? "text" : format} />
         )}
         {message.annotations.map((each, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: notes of an answer never move

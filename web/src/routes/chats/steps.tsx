@@ -143,7 +143,14 @@ function promptText({ role, content, operationId }: Schemas["PromptMessage"]): s
   return `${role}${operationId === null ? "" : ` (added by ${operationId})`}: ${content}`;
 }
 
-export function TurnFailure({ turn }: { turn: Turn }) {
+/** Says so if the last turn has no answer, and shows nothing otherwise. */
+export function LastTurn({ chatId, turnId }: { chatId: string; turnId: string }) {
+  const { data: turn } = useQuery(turnQuery(chatId, turnId));
+  if (turn?.status !== "failed" && turn?.status !== "aborted") return null;
+  return <TurnFailure turn={turn} />;
+}
+
+function TurnFailure({ turn }: { turn: Turn }) {
   const { failedDetails: failure } = turn;
   return (
     <p className={styles.problem} role="status">

@@ -109,44 +109,48 @@ export function DefinitionForm({
     <>
       <UnsavedGuard isUnsaved={isChanged && !saving.isPending} />
       <form ref={form} className={`${page.form} ${styles.form}`} onSubmit={submit}>
-        <TextField
-          label="Name"
-          id="name"
-          maxLength={200}
-          value={labels.name}
-          error={ofField("name")}
-          onChange={set("name")}
-        />
-        <TextField
-          label="Folder (optional)"
-          id="folder"
-          maxLength={200}
-          note="Such as support/refunds"
-          value={labels.folder}
-          error={ofField("folder")}
-          onChange={set("folder")}
-        />
-        <TextField
-          label="Tags (optional)"
-          id="tags"
-          maxLength={5000}
-          note="Separated by commas"
-          value={labels.tags}
-          error={ofField("tags")}
-          onChange={set("tags")}
-        />
-        <TextField
-          label="Version name (optional)"
-          id="label"
-          maxLength={100}
-          value={labels.label}
-          error={ofField("versionLabel")}
-          onChange={set("label")}
-        />
+        <div className={page.fields}>
+          <TextField
+            label="Name"
+            id="name"
+            maxLength={200}
+            value={labels.name}
+            error={ofField("name")}
+            onChange={set("name")}
+          />
+          <TextField
+            label="Folder (optional)"
+            id="folder"
+            maxLength={200}
+            note="Such as support/refunds"
+            value={labels.folder}
+            error={ofField("folder")}
+            onChange={set("folder")}
+          />
+          <TextField
+            label="Tags (optional)"
+            id="tags"
+            maxLength={5000}
+            note="Separated by commas"
+            value={labels.tags}
+            error={ofField("tags")}
+            onChange={set("tags")}
+          />
+          <TextField
+            label="Version name (optional)"
+            id="label"
+            maxLength={100}
+            value={labels.label}
+            error={ofField("versionLabel")}
+            onChange={set("label")}
+          />
+        </div>
         <ModeChoice draft={draft} isInvalid={invalid.size > 0} setDraft={setDraft} />
         {draft.text === null ? (
           <FormContext value={context}>
-            <Parts content={draft.content} inherited={inherited} setContent={setContent} />
+            <div className={page.sections}>
+              <Parts content={draft.content} inherited={inherited} setContent={setContent} />
+            </div>
           </FormContext>
         ) : (
           <JsonField
@@ -160,9 +164,11 @@ export function DefinitionForm({
             onChange={(text) => setDraft((now) => ({ ...now, text }))}
           />
         )}
-        <button type="submit" data-kind="primary" disabled={!canSave}>
-          {saving.isPending ? "Saving…" : isStored ? "Review and save" : action}
-        </button>
+        <div className={page.submit}>
+          <button type="submit" data-kind="primary" disabled={!canSave}>
+            {saving.isPending ? "Saving…" : isStored ? "Review and save" : action}
+          </button>
+        </div>
         {labels.name.trim() === "" && <p className={page.note}>A name is missing.</p>}
         {error && <Failure error={error} what="The definition was not saved" />}
         {written && reload && <Conflict error={error} overwrite={() => send(true)} reload={reload} />}

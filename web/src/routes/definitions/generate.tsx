@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useState } from "react";
 import { ApiError, api, read } from "../../api/client";
 import { generationQuery } from "../../api/definitions";
-import { modelsQuery } from "../../api/queries";
+import { useModels } from "../../api/models";
 import type { Definition, Generation, Schemas } from "../../api/types";
 import { parseBudget } from "../../lib/budget";
 import { combinations } from "../../lib/definitions";
@@ -18,7 +18,7 @@ type Options = Schemas["GenerateScenarios"];
 /** Combines the levels of the dimensions, or has a model write a text for each combination. */
 export function Generate({ definition }: { definition: Definition }) {
   const client = useQueryClient();
-  const models = useQuery(modelsQuery);
+  const models = useModels();
   const [model, setModel] = useState("");
   const [isRandom, setRandom] = useState(false);
   const [replace, setReplace] = useState(false);

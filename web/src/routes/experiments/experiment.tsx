@@ -54,22 +54,24 @@ export function ExperimentPage() {
           <ExperimentActions experiment={experiment} etag={etag} />
         </div>
       </div>
-      <Section title="Hypothesis">
-        <p className={page.prose}>{visible(experiment.hypothesis)}</p>
-        {experiment.nullHypothesis && (
-          <p className={page.note}>Otherwise: {visible(experiment.nullHypothesis)}</p>
-        )}
-        {experiment.description && <p className={page.prose}>{visible(experiment.description)}</p>}
-      </Section>
-      <Summary experiment={experiment} etag={etag} />
-      {canWrite && (
-        <Conclude key={`${experiment.conclusion} ${experiment.note}`} experiment={experiment} etag={etag} />
-      )}
-      {!canWrite && experiment.note && (
-        <Section title="Conclusion">
-          <p className={page.prose}>{visible(experiment.note)}</p>
+      <div className={page.sections}>
+        <Section title="Hypothesis">
+          <p className={page.prose}>{visible(experiment.hypothesis)}</p>
+          {experiment.nullHypothesis && (
+            <p className={page.note}>Otherwise: {visible(experiment.nullHypothesis)}</p>
+          )}
+          {experiment.description && <p className={page.prose}>{visible(experiment.description)}</p>}
         </Section>
-      )}
+        {canWrite && (
+          <Conclude key={`${experiment.conclusion} ${experiment.note}`} experiment={experiment} etag={etag} />
+        )}
+        {!canWrite && experiment.note && (
+          <Section title="Conclusion">
+            <p className={page.prose}>{visible(experiment.note)}</p>
+          </Section>
+        )}
+      </div>
+      <Summary experiment={experiment} etag={etag} />
     </>
   );
 }
@@ -91,8 +93,10 @@ function Summary({ experiment, etag }: { experiment: Experiment; etag: string | 
     <>
       <Differences summary={summary} />
       {canWrite && <BaselineChoice experiment={experiment} etag={etag} runs={runs} />}
-      <Trend runs={runs} />
-      <Pairs experiment={experiment} runs={runs} summary={summary} />
+      <div className={page.sections}>
+        <Trend runs={runs} />
+        <Pairs experiment={experiment} runs={runs} summary={summary} />
+      </div>
       <Runs
         runs={runs}
         reasons={summary.reasons}

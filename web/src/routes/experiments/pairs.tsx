@@ -192,7 +192,7 @@ function Matrix(props: Props) {
                 <th scope="row" className={page.name}>
                   {newer.number}{" "}
                   <Link to="/runs/$id" params={{ id: newer.runId }}>
-                    {visible(newer.name ?? newer.runId)}
+                    {visible(newer.name ?? newer.definitionName)}
                   </Link>
                   {newer.isBaseline && <small>the baseline</small>}
                 </th>

@@ -1,9 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { useModels } from "../../api/models";
 import type { Schemas } from "../../api/types";
 
 import { formatUsd, visible } from "../../lib/format";
 import { unlistedModels } from "../../lib/model_choice";
+import page from "../../ui/page.module.css";
 import styles from "./new_run.module.css";
 
 interface Props {
@@ -13,6 +15,7 @@ interface Props {
 }
 
 export function Models({ models, selected, select }: Props) {
+  const { servers } = useModels();
   const [sought, seek] = useState("");
   const words = sought.toLowerCase().split(/\s+/).filter(Boolean);
   // Models that were chosen at first are on top; nothing moves afterwards.
@@ -40,7 +43,7 @@ export function Models({ models, selected, select }: Props) {
           <label key={id}>
             <input type="checkbox" checked={selected.includes(id)} onChange={() => toggle(id)} />
             <span className={styles.modelName}>{visible(id)}</span>
-            <small>not in the list</small>
+            <small>as typed</small>
           </label>
         ))}
         {shown.map((model) => (
@@ -56,8 +59,16 @@ export function Models({ models, selected, select }: Props) {
       </section>
       <small className={styles.note}>
         Models of providers without an API key are not listed: set one under{" "}
-        <Link to="/providers">Providers</Link>. For a model of your own server, type its name into the search,
-        such as custom/my-model. Models of sim are simulated and free.
+        <Link to="/providers">Providers</Link>. Other models can be typed into the search, such as
+        custom/my-model. Models of sim are simulated and free.
+        {servers.map(
+          ({ provider, problem }) =>
+            problem !== null && (
+              <span key={provider} className={page.line}>
+                The models of {visible(provider)} are not listed: {visible(problem)}.
+              </span>
+            ),
+        )}
       </small>
     </fieldset>
   );

@@ -3,11 +3,11 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError, api, read } from "../../api/client";
 import { CreateRun } from "../../api/limits";
+import { useModels } from "../../api/models";
 import {
   chosenDefinitionQuery,
   definitionsQuery,
   estimateQuery,
-  modelsQuery,
   runQuery,
   sessionQuery,
 } from "../../api/queries";
@@ -40,7 +40,7 @@ const { repeats: REPEATS, samplePercentage: SAMPLE } = CreateRun;
 
 export function NewRun() {
   const definitions = useQuery(definitionsQuery);
-  const models = useQuery(modelsQuery);
+  const models = useModels();
   const session = useQuery(sessionQuery);
   const { definition: chosen, run: repeated } = route.useSearch();
   const old = useQuery({ ...runQuery(repeated ?? ""), enabled: repeated !== undefined });

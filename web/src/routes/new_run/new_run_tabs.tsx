@@ -8,7 +8,6 @@ export function NewRunTabs() {
         Definition
       </Link>
       <Link to="/new/scale">Scale run</Link>
-      <Link to="/new/try">Try</Link>
     </nav>
   );
 }

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, read } from "../../api/client";
 import { CreateScaleRun } from "../../api/limits";
-import { modelsQuery, scaleRunEstimateQuery } from "../../api/queries";
+import { useModels } from "../../api/models";
+import { scaleRunEstimateQuery } from "../../api/queries";
 import { connectorNamesQuery, personaNamesQuery } from "../../api/resources";
 import { useCanWrite } from "../../api/role";
 import type { Schemas } from "../../api/types";
@@ -29,7 +30,7 @@ type ScaleRun = Schemas["CreateScaleRun"];
 
 export function NewScaleRun() {
   const canWrite = useCanWrite();
-  const models = useQuery(modelsQuery);
+  const models = useModels();
   return (
     <>
       <title>New scale run · Cupel</title>

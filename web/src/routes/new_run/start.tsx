@@ -14,22 +14,17 @@ interface StartProps<T extends Confirmable> {
   estimate: Estimate | undefined;
   /** It starts the run once for the key. */
   send: (body: T, key: string) => Promise<Schemas["RunStarted"]>;
-  /** It opens the screen that is shown first; without it, the run is shown. */
-  show?: (runId: string) => Promise<void>;
   /** It names the form under which its fields are stored. */
   form: string;
 }
 
 /** Starts the run, after the question whether it may cost more than its budget. */
-export function Start<T extends Confirmable>({ body, budget, estimate, send, show, form }: StartProps<T>) {
+export function Start<T extends Confirmable>({ body, budget, estimate, send, form }: StartProps<T>) {
   const navigate = useNavigate();
   const { start, isSending, isStarted, question, error } = useConfirmedStart(
     // A second click, a reload, or an answer that was lost starts nothing twice.
     (input: T) => send(input, keyOf(form, input)),
-    ({ run: { id } }) => {
-      const shown = show ? show(id) : navigate({ to: "/runs/$id", params: { id } });
-      return shown.finally(() => forgetForm(form));
-    },
+    ({ run: { id } }) => navigate({ to: "/runs/$id", params: { id } }).finally(() => forgetForm(form)),
   );
   const isBusy = isSending || isStarted;
   const isOver = needsConfirmation(budget, estimate);

@@ -1,6 +1,6 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
-import { modelsQuery } from "../../api/queries";
+import { useModels } from "../../api/models";
 import { createReport } from "../../api/reports";
 import type { Run } from "../../api/types";
 import { formatUsd, visible } from "../../lib/format";
@@ -13,7 +13,7 @@ const NO_SUMMARY = "";
 
 /** Chooses who writes the summary, shows its cost, and asks before anything is spent. */
 export function MakeReport({ run }: { run: Run }) {
-  const models = useQuery(modelsQuery);
+  const models = useModels();
   const client = useQueryClient();
   const field = useId();
   const { summarizerModel, judgeModel } = run.config;

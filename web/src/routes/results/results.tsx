@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { Download } from "lucide-react";
 import { isTerminal, progressQuery, resultsQuery, runQuery } from "../../api/queries";
 import type { Results } from "../../api/types";
 import { downloadText } from "../../charts/download";
@@ -9,6 +10,7 @@ import { counted, formatCount, visible } from "../../lib/format";
 import { isJudgeUncalibrated } from "../../lib/judge_accuracy";
 import { leftOutText } from "../../lib/left_out_checks";
 import { resultsTable } from "../../lib/results_table";
+import { IconButton } from "../../ui/icon_button";
 import { Empty, Failure, Loading } from "../../ui/states";
 import { BudgetSection } from "../budget";
 import { Answers } from "./answers";
@@ -76,7 +78,14 @@ function ResultsSection({ id, results, readAt, ended, isOver }: ResultsProps) {
   const leftOut = leftOutText(results.columns);
   return (
     <section className={styles.section} aria-labelledby="results">
-      <h2 id="results">Results</h2>
+      <div className={styles.titled}>
+        <h2 id="results">Results</h2>
+        <IconButton
+          label="Download as CSV"
+          icon={Download}
+          act={() => downloadText(csvText(resultsTable(results.columns)), `${id}.csv`, "text/csv")}
+        />
+      </div>
       {!(results.isComplete && isFinal) && (
         <p role="status" className={styles.note}>
           So far: {formatCount(results.counted)} of {counted(results.total, "conversation")} counted
@@ -102,14 +111,6 @@ function ResultsSection({ id, results, readAt, ended, isOver }: ResultsProps) {
         hasRates={results.columns.some((each) => each.estimate.passRate.trials > 0)}
         hasDecisions={decisionAxis(results.columns) !== null}
       />
-      <p className={styles.below} data-screen-only>
-        <button
-          type="button"
-          onClick={() => downloadText(csvText(resultsTable(results.columns)), `${id}.csv`, "text/csv")}
-        >
-          Download as CSV
-        </button>
-      </p>
     </section>
   );
 }

@@ -8,6 +8,7 @@ import { modelsOfQuery, providerQuery } from "../../api/system";
 import type { Provider, Schemas } from "../../api/types";
 import { formatUsd, UNKNOWN, visible } from "../../lib/format";
 import { type Bounds, changesOf, parseWhole } from "../../lib/forms";
+import { stateOf } from "../../lib/provider_state";
 import { Field } from "../../ui/field";
 import { FigureHeader } from "../../ui/figure_header";
 import { More } from "../../ui/more";
@@ -16,7 +17,6 @@ import page from "../../ui/page.module.css";
 import { ScrollRegion } from "../../ui/scroll";
 import { Section } from "../../ui/section";
 import { Failure, Loading } from "../../ui/states";
-import { stateOf } from "./providers";
 
 const route = getRouteApi("/providers/$name");
 type Changes = Schemas["UpdateProvider"];

@@ -5,6 +5,7 @@ import { useIsAdmin } from "../../api/role";
 import { providersQuery } from "../../api/system";
 import type { Provider } from "../../api/types";
 import { formatCount, visible } from "../../lib/format";
+import { stateOf } from "../../lib/provider_state";
 import { Field } from "../../ui/field";
 import { FigureHeader } from "../../ui/figure_header";
 import page from "../../ui/page.module.css";
@@ -27,13 +28,6 @@ export function Providers() {
       {query.data && isAdmin && <OwnServer />}
     </>
   );
-}
-
-export function stateOf(provider: Provider): string {
-  if (!provider.enabled) return "disabled";
-  if (provider.needsKey && !provider.hasKey) return "no API key";
-  if (!provider.usable) return "no address";
-  return "ready";
 }
 
 function Table({ providers }: { providers: readonly Provider[] }) {
@@ -62,8 +56,8 @@ function Table({ providers }: { providers: readonly Provider[] }) {
                 <small>{visible(each.name)}</small>
               </th>
               <td>
-                <span className={page.state} data-ready={each.usable}>
-                  <span aria-hidden="true">{each.usable ? "✓" : "–"}</span> {stateOf(each)}
+                <span className={page.state} data-ready={stateOf(each) === "ready"}>
+                  <span aria-hidden="true">{stateOf(each) === "ready" ? "✓" : "–"}</span> {stateOf(each)}
                 </span>
               </td>
               <td className={page.name}>{visible(each.baseUrl)}</td>

@@ -118,105 +118,107 @@ function Form({ settings, etag, reload }: FormProps) {
       reload={reload}
     >
       {!isAdmin && <p className={page.note}>Changing settings needs the role admin.</p>}
-      <ModelField
-        label="Judge"
-        id="judge"
-        value={judge}
-        change={setJudge}
-        error={errorOf("judgeModel")}
-        disabled={!isAdmin}
-        note="Judges criteria and model-graded assertions, unless a run names another model"
-      />
-      <ModelField
-        label="Simulated users"
-        id="persona"
-        value={persona}
-        change={setPersona}
-        error={errorOf("personaModel")}
-        disabled={!isAdmin}
-        note="Acts as the simulated user; the judge if empty"
-      />
-      <ModelField
-        label="Embeddings"
-        id="embedding"
-        value={embedding}
-        change={setEmbedding}
-        error={errorOf("embeddingModel")}
-        disabled={!isAdmin}
-        note="Compares texts by meaning, for assertions of type similar"
-      />
-      <ModelField
-        label="Analyses"
-        id="analysis"
-        value={analysis}
-        change={setAnalysis}
-        error={errorOf("analysisModel")}
-        disabled={!isAdmin}
-        note="Writes up the findings of deep analyses; fixed rules if empty"
-      />
-      <ModelField
-        label="Summaries of reports"
-        id="summarizer"
-        value={summarizer}
-        change={setSummarizer}
-        error={errorOf("summarizerModel")}
-        disabled={!isAdmin}
-        note="Writes the summaries and revised prompts of reports; the judge of the run if none is named"
-      />
-      <TextField
-        label="Address of an external evaluator"
-        id="evaluator"
-        maxLength={2048}
-        note="Scores answers over HTTP; if it changes, the headers have to be entered again or removed"
-        value={url}
-        error={errorOf("evaluator.url")}
-        disabled={!isAdmin}
-        onChange={setUrl}
-      />
-      {url.trim() !== "" && (
-        <HeadersField
-          stored={settings.evaluator?.headerNames ?? []}
-          change={headersChange}
-          set={setHeaders}
-          issues={issuesOf(fields, "evaluator.headers")}
+      <div className={page.fields}>
+        <ModelField
+          label="Judge"
+          id="judge"
+          value={judge}
+          change={setJudge}
+          error={errorOf("judgeModel")}
           disabled={!isAdmin}
+          note="Judges criteria and model-graded assertions, unless a run names another model"
         />
-      )}
-      <NumberField
-        label="Maximum open runs per token, user or schedule"
-        id="per-owner"
-        error={typeof numbers[0] === "number" ? null : wholeNumberError(UpdateSettings.openRunsPerOwner)}
-        disabled={!isAdmin}
-        value={perOwner}
-        change={setPerOwner}
-      />
-      <NumberField
-        label="Maximum open runs in the workspace"
-        id="open"
-        error={typeof numbers[1] === "number" ? null : wholeNumberError(UpdateSettings.openRuns)}
-        note="Runs that have not ended; more are refused until one ends"
-        disabled={!isAdmin}
-        value={open}
-        change={setOpen}
-      />
-      <NumberField
-        label="Maximum conversations per target of a scale run"
-        id="scale-run-count"
-        error={limits[0] !== undefined ? null : wholeNumberError(UpdateSettings.maxScaleRunCount)}
-        note="Empty for no limit but 1,000"
-        disabled={!isAdmin}
-        value={scaleRunCount}
-        change={setScaleRunCount}
-      />
-      <NumberField
-        label="Maximum concurrency of a scale run"
-        id="scale-run-concurrency"
-        error={limits[1] !== undefined ? null : wholeNumberError(UpdateSettings.maxScaleRunConcurrency)}
-        note="Empty for no limit; with one, scale runs without a limit of their own are refused"
-        disabled={!isAdmin}
-        value={scaleRunConcurrency}
-        change={setScaleRunConcurrency}
-      />
+        <ModelField
+          label="Simulated users"
+          id="persona"
+          value={persona}
+          change={setPersona}
+          error={errorOf("personaModel")}
+          disabled={!isAdmin}
+          note="Acts as the simulated user; the judge if empty"
+        />
+        <ModelField
+          label="Embeddings"
+          id="embedding"
+          value={embedding}
+          change={setEmbedding}
+          error={errorOf("embeddingModel")}
+          disabled={!isAdmin}
+          note="Compares texts by meaning, for assertions of type similar"
+        />
+        <ModelField
+          label="Analyses"
+          id="analysis"
+          value={analysis}
+          change={setAnalysis}
+          error={errorOf("analysisModel")}
+          disabled={!isAdmin}
+          note="Writes up the findings of deep analyses; fixed rules if empty"
+        />
+        <ModelField
+          label="Summaries of reports"
+          id="summarizer"
+          value={summarizer}
+          change={setSummarizer}
+          error={errorOf("summarizerModel")}
+          disabled={!isAdmin}
+          note="Writes the summaries and revised prompts of reports; the judge of the run if none is named"
+        />
+        <TextField
+          label="Address of an external evaluator"
+          id="evaluator"
+          maxLength={2048}
+          note="Scores answers over HTTP; if it changes, the headers have to be entered again or removed"
+          value={url}
+          error={errorOf("evaluator.url")}
+          disabled={!isAdmin}
+          onChange={setUrl}
+        />
+        {url.trim() !== "" && (
+          <HeadersField
+            stored={settings.evaluator?.headerNames ?? []}
+            change={headersChange}
+            set={setHeaders}
+            issues={issuesOf(fields, "evaluator.headers")}
+            disabled={!isAdmin}
+          />
+        )}
+        <NumberField
+          label="Maximum open runs per token, user or schedule"
+          id="per-owner"
+          error={typeof numbers[0] === "number" ? null : wholeNumberError(UpdateSettings.openRunsPerOwner)}
+          disabled={!isAdmin}
+          value={perOwner}
+          change={setPerOwner}
+        />
+        <NumberField
+          label="Maximum open runs in the workspace"
+          id="open"
+          error={typeof numbers[1] === "number" ? null : wholeNumberError(UpdateSettings.openRuns)}
+          note="Runs that have not ended; more are refused until one ends"
+          disabled={!isAdmin}
+          value={open}
+          change={setOpen}
+        />
+        <NumberField
+          label="Maximum conversations per target of a scale run"
+          id="scale-run-count"
+          error={limits[0] !== undefined ? null : wholeNumberError(UpdateSettings.maxScaleRunCount)}
+          note="Empty for no limit but 1,000"
+          disabled={!isAdmin}
+          value={scaleRunCount}
+          change={setScaleRunCount}
+        />
+        <NumberField
+          label="Maximum concurrency of a scale run"
+          id="scale-run-concurrency"
+          error={limits[1] !== undefined ? null : wholeNumberError(UpdateSettings.maxScaleRunConcurrency)}
+          note="Empty for no limit; with one, scale runs without a limit of their own are refused"
+          disabled={!isAdmin}
+          value={scaleRunConcurrency}
+          change={setScaleRunConcurrency}
+        />
+      </div>
     </EditForm>
   );
 }

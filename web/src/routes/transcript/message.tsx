@@ -1,17 +1,13 @@
-import { lazy, type ReactNode, Suspense, useMemo } from "react";
 import type { Message } from "../../api/types";
 
-import { indentedJson, SPEAKERS, withWhiteSpace } from "../../lib/conversation_text";
-import { diffWords } from "../../lib/diff";
-import { segmentsOf } from "../../lib/find";
+import { indentedJson, SPEAKERS } from "../../lib/conversation_text";
 import { visible } from "../../lib/format";
 import { CopyButton } from "../../ui/copy";
 import { FilePart } from "../../ui/file_part";
 import type { Format } from "./format";
 import { ReplyFigures } from "./reply";
+import { Code, Said } from "./said";
 import styles from "./transcript.module.css";
-
-const Markdown = lazy(() => import("./markdown"));
 
 export interface MessageProps {
   message: Message;
@@ -75,54 +71,4 @@ export function MessageBody(props: MessageProps) {
       )}
     </>
   );
-}
-
-interface SaidProps {
-  text: string;
-  format: Format;
-  words: string;
-  against: string | undefined;
-}
-
-function Said({ text, format, words, against }: SaidProps) {
-  // Words are marked in plain text only.
-  if (format === "markdown" && words === "" && against === undefined) {
-    return (
-      <Suspense fallback={<p className={styles.text}>{visible(text)}</p>}>
-        <Markdown text={text} />
-      </Suspense>
-    );
-  }
-  if (format === "raw") return <Code text={withWhiteSpace(text)} words={words} />;
-  return (
-    <p className={styles.text}>
-      {against === undefined ? <Found text={text} words={words} /> : <Marked text={text} against={against} />}
-    </p>
-  );
-}
-
-function Code({ text, words }: { text: string; words: string }) {
-  return (
-    <div className={styles.code}>
-      <Found text={text} words={words} />
-    </div>
-  );
-}
-
-/** Marks the searched words in a text. */
-function Found({ text, words }: { text: string; words: string }): ReactNode {
-  if (words === "") return visible(text);
-  return segmentsOf(text, words).map((each, index) =>
-    // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text never move
-    each.isMatch ? <mark key={index}>{visible(each.text)}</mark> : visible(each.text),
-  );
-}
-
-function Marked({ text, against }: { text: string; against: string }): ReactNode {
-  const parts = useMemo(() => diffWords(against, text), [text, against]);
-  return parts.map((part, index) => {
-    if (part.side === "removed") return null;
-    // biome-ignore lint/suspicious/noArrayIndexKey: parts of two texts never move
-    return part.side === "added" ? <mark key={index}>{visible(part.text)}</mark> : visible(part.text);
-  });
 }

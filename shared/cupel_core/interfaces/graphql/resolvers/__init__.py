@@ -87,6 +87,7 @@ FIELDS = {
         "Run.definition",
         "Run.events",
         "Run.models",
+        "Run.rates",
         "Run.targets",
         "Run.transcripts",
         "Run.transcriptsConnection",

@@ -51,6 +51,11 @@ async def targets(_: Request, source: Loaded) -> Any:
     return source["config"]["targets"]
 
 
+@resolves("Run.rates", "listRuns")
+async def rates(request: Request, source: Loaded) -> Any:
+    return await request.load.rates.load(source["id"])
+
+
 @resolves("Run.costUsd", "getRun", 0)
 async def cost_usd(_: Request, source: Loaded) -> Any:
     return source["spend"]["costUsd"]

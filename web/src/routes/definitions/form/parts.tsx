@@ -1,6 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useId, useMemo, useState } from "react";
-import { modelsQuery } from "../../../api/queries";
+import { useModels } from "../../../api/models";
 import { PARTS, type Part } from "../../../lib/content_fields";
 import { type Content, exactText } from "../../../lib/definitions";
 import { scoredDimensions } from "../../../lib/level_choice";
@@ -51,7 +50,7 @@ export function Parts({ content, inherited, setContent }: Props) {
 
 /** Defines the offers of fields for models and dimensions. */
 export function Offers({ content }: { content: Content }) {
-  const models = useQuery(modelsQuery);
+  const models = useModels();
   return (
     <>
       <datalist id={OFFERS.models}>
