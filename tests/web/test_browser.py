@@ -135,6 +135,16 @@ def test_the_runs_are_listed_with_their_pass_rates_and_by_experiment(open_page: 
     expect(link).to_be_visible()
 
 
+def test_the_only_run_offers_the_next_step_and_explains_its_figures(open_page: Open, run: Run) -> None:
+    page = open_page("/runs")
+    expect(page.get_by_role("link", name="change the prompt")).to_be_visible()
+    expect(page.get_by_role("link", name="run it again")).to_be_visible()
+    page.get_by_role("link", name="read the results").click()
+    page.get_by_text("What these figures mean").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("The share of judged conversations")).to_be_in_viewport()
+
+
 def test_runs_that_are_started_meanwhile_wait_above_the_list(open_page: Open, run: Run) -> None:
     client = Client(None)
     client.token = client.issue()

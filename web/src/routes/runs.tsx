@@ -12,6 +12,7 @@ import { LoadMore } from "../ui/more";
 import page from "../ui/page.module.css";
 import { SampleButton } from "../ui/sample_button";
 import { Empty, Failure, Loading } from "../ui/states";
+import { FirstRun } from "./first_run";
 import styles from "./runs.module.css";
 import { RunsFilters } from "./runs_filters";
 import { RunsTable } from "./runs_table";
@@ -35,6 +36,7 @@ export function Runs() {
       old.some((each) => each.id === run.id) ? old.filter((each) => each.id !== run.id) : [...old, run],
     );
   const isFiltered = Object.keys(search).some((each) => !UNFILTERED.has(each));
+  const only = runs.length === 1 && !query.hasNextPage ? runs[0] : undefined;
   return (
     <>
       <title>Runs · Cupel</title>
@@ -67,6 +69,7 @@ export function Runs() {
           toggle={toggle}
         />
       )}
+      {only && !isFiltered && <FirstRun run={only} canWrite={canWrite} />}
       <Comparison selected={selected} clear={() => select([])} />
       {query.isSuccess && (
         <p className={styles.more}>

@@ -14,7 +14,7 @@ export function Loading({ rows = 6, what }: { rows?: number; what: string }) {
   }, []);
   return (
     <div className={styles.loading} role="status">
-      <span className="hidden-text">Loading {what}</span>
+      <span className={isShown ? styles.what : "hidden-text"}>Loading {what}</span>
       {isShown && Array.from({ length: rows }, (_, row) => <div key={String(row)} className={styles.bar} />)}
     </div>
   );

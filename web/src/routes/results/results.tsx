@@ -5,6 +5,7 @@ import { isTerminal, progressQuery, resultsQuery, runQuery } from "../../api/que
 import type { Results } from "../../api/types";
 import { downloadText } from "../../charts/download";
 import { csvText } from "../../lib/csv";
+import { decisionAxis } from "../../lib/estimates";
 import { counted, formatCount, visible } from "../../lib/format";
 import { isJudgeUncalibrated } from "../../lib/judge_accuracy";
 import { leftOutText } from "../../lib/left_out_checks";
@@ -14,6 +15,7 @@ import { Empty, Failure, Loading } from "../../ui/states";
 import { BudgetSection } from "../budget";
 import { Answers } from "./answers";
 import { ErrorsSection, UnscoredSection } from "./causes";
+import { Explanation } from "./explanation";
 import { ProgressSection } from "./progress";
 import styles from "./summary.module.css";
 import { TargetTable } from "./targets";
@@ -105,6 +107,10 @@ function ResultsSection({ id, results, readAt, ended, isOver }: ResultsProps) {
         <p className={styles.note}>Uncalibrated judge: no labels of people say how often it is wrong.</p>
       )}
       <TargetTable id={id} columns={results.columns} />
+      <Explanation
+        hasRates={results.columns.some((each) => each.estimate.passRate.trials > 0)}
+        hasDecisions={decisionAxis(results.columns) !== null}
+      />
     </section>
   );
 }
