@@ -108,8 +108,9 @@ class Simulation:
         assert self.cloud is not None
         return await self.cloud.models.complete_streaming(*call)
 
-    def chat_expiry(self, now: datetime) -> datetime | None:
-        """When a chat expires that is changed now."""
+    def chat_expiry(self, now: datetime, *, playground: bool = False) -> datetime | None:
+        """When a chat expires that is changed now; no simulated one is of the playground."""
+        assert not playground
         retention = self.cloud.chat_retention if self.cloud else None
         return now + retention if retention is not None else None
 
