@@ -38,6 +38,7 @@ WITHOUT_A_COMMAND = {
     "get_case_texts": "for the page's results; `cupel transcripts --full` shows inputs",
     "get_probe_columns": "for the page's matrix; `cupel show --matrix` reads transcripts",
     "list_probe_excerpts": "for the page's matrix; `cupel transcripts` shows them in full",
+    "list_served_models": "for the page's forms; `cupel providers` asks a server when it is set",
     "find_probe_matches": "for the page's matrix; `cupel transcripts --full` prints what can be searched",
     "read_decisions": "for the page's editor of definitions; runs read decisions themselves",
     "judge_conversation": "for programs that lead a conversation themselves; `cupel rescore` judges stored ones",
