@@ -115,7 +115,7 @@ class CreateChat(_ChatFields):
     """Model or connector that answers."""
     playground: Flag = False
     """True if it is a column of the page's playground: it is not in the list of chats by default, and is erased when
-    it has not been used for a week."""
+    it has not been used for a week. Example: false"""
 
 
 class UpdateChat(_ChatFields):
