@@ -59,6 +59,7 @@ def test_operators_read_no_content_and_viewers_all_that_is_not_the_result_of_a_m
     assert {each for each in refused if not each.startswith("RunStarted.")} == {
         "Query.auditRecords",
         "Query.estimateTrial",
+        "Query.servedModels",
         "Query.tokens",
         "Query.webhook",
         "Query.webhookDeliveries",
