@@ -65,6 +65,7 @@ QUERIES = {
     "connectors": "connectors { id name }",
     "providers": "providers { name }",
     "models": 'models(provider: "sim") { id }',
+    "servedModels": "servedModels { items { provider } }",
     "queueStatus": "queueStatus { pending }",
     "deadLetters": "deadLetters { runId }",
     "settings": "settings { judgeModel evaluator { url } }",
@@ -110,7 +111,7 @@ _OF_OPERATORS = {
     "workspaces": "workspaces { name }",
     "workspace": 'workspace(name: "acme") { name }',
 }
-_OF_ADMINS = {"auditRecords", "estimateTrial", "tokens", "webhook", "webhookDeliveries"}
+_OF_ADMINS = {"auditRecords", "estimateTrial", "servedModels", "tokens", "webhook", "webhookDeliveries"}
 """Queries that viewers may not send."""
 _OF_ITS_OWN = {
     "budgets",
@@ -121,6 +122,7 @@ _OF_ITS_OWN = {
     "provider",
     "providers",
     "queueStatus",
+    "servedModels",
     "session",
     "settings",
     "tokens",
