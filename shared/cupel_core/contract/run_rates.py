@@ -20,7 +20,7 @@ class ColumnRateResponse(ColumnFields):
 
 
 class RunRatesResponse(ResponseModel):
-    """What came of the probes of a run that is over, with the same figures as its results."""
+    """Outcomes and pass rates of a run that is over: the same figures as in its results."""
 
     passed: int
     """Probes that passed. Example: 9"""

@@ -11,7 +11,7 @@ from cupel_core.domain.scoring.scoring import build_scoring
 from cupel_core.store import executions
 from tests.started_runs import NOW
 from tests.unit.api.client import Client
-from tests.unit.api.test_labels import drawn, judged, started
+from tests.unit.api.labelled import drawn, judged, started
 
 
 @pytest.fixture(autouse=True)

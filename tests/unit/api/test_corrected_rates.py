@@ -20,7 +20,7 @@ from tests.compared_runs import carry_out_jobs
 from tests.recorded_outcomes import store_outcomes
 from tests.started_runs import NOW
 from tests.unit.api.client import Client
-from tests.unit.api.test_labels import label, started
+from tests.unit.api.labelled import label, started
 from tests.unit.api.test_reports import carry_out
 
 SCENARIOS = 40

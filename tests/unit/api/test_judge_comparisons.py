@@ -18,7 +18,7 @@ from cupel_core.store import executions
 from tests.scripted_judge import ScriptedJudge
 from tests.started_runs import NOW
 from tests.unit.api.client import Client
-from tests.unit.api.test_labels import drawn, started
+from tests.unit.api.labelled import drawn, started
 
 KIND = Assertion("llm-rubric", value="is kind")
 LABELLED = 20

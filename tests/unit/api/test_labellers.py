@@ -7,7 +7,7 @@ import pytest
 from cupel_core.domain.access import AccessRole
 from cupel_core.domain.runs.run import Run
 from tests.unit.api.client import Client
-from tests.unit.api.test_labels import drawn, label, labels_of, started
+from tests.unit.api.labelled import drawn, label, labels_of, started
 from tests.unit.api.test_sessions import open_session
 
 

@@ -8,8 +8,8 @@ from typer.testing import Result
 from cupel_core.domain.runs.run import Run
 from cupel_core.store.settings import Settings
 from tests.unit.api.client import Client as ApiClient
+from tests.unit.api.labelled import started
 from tests.unit.api.test_corrected_rates import SCENARIOS, judged, label_all
-from tests.unit.api.test_labels import started
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel
 

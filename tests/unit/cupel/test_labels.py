@@ -10,8 +10,8 @@ import pytest
 
 from cupel_core.domain.runs.run import Run
 from cupel_core.store.settings import Settings
+from tests.unit.api.labelled import judged, started
 from tests.unit.api.test_calibrations import coded
-from tests.unit.api.test_labels import judged, started
 from tests.unit.cupel.api_function import command_of, connect_to_api_function
 from tests.unit.cupel.fake_api import Cupel
 

@@ -6,7 +6,7 @@ import type { Run } from "../api/types";
 
 import { counted, formatUsd } from "../lib/format";
 import { parseWhole } from "../lib/forms";
-import { Dialog, DialogActions } from "../ui/dialog";
+import { Dialog, SubmitActions } from "../ui/dialog";
 import { Field } from "../ui/field";
 import { wholeNumberError } from "../ui/number_field";
 import { Failure } from "../ui/states";
@@ -76,18 +76,12 @@ export function Expand({ run }: { run: Run }) {
               </p>
             )}
             {expand.isError && !estimate && <Failure error={expand.error} what="The run was not expanded" />}
-            <DialogActions>
-              <button
-                type="submit"
-                data-kind="primary"
-                disabled={typeof percentage !== "number" || expand.isPending || expand.isSuccess}
-              >
-                {estimate ? "Expand all the same" : "Expand"}
-              </button>
-              <button type="button" onClick={() => ask(false)}>
-                Cancel
-              </button>
-            </DialogActions>
+            <SubmitActions
+              isDisabled={typeof percentage !== "number" || expand.isPending || expand.isSuccess}
+              close={() => ask(false)}
+            >
+              {estimate ? "Expand all the same" : "Expand"}
+            </SubmitActions>
           </form>
         </Dialog>
       )}

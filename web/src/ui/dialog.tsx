@@ -39,3 +39,24 @@ export function Dialog({ title, close, isWide = false, children }: Props) {
 export function DialogActions({ children }: { children: ReactNode }) {
   return <p className={styles.actions}>{children}</p>;
 }
+
+interface SubmitProps {
+  isDisabled: boolean;
+  close: () => void;
+  /** It names what the form does. */
+  children: ReactNode;
+}
+
+/** Ends the form of a dialog: one button submits it, the other closes the dialog. */
+export function SubmitActions({ isDisabled, close, children }: SubmitProps) {
+  return (
+    <DialogActions>
+      <button type="submit" data-kind="primary" disabled={isDisabled}>
+        {children}
+      </button>
+      <button type="button" onClick={close}>
+        Cancel
+      </button>
+    </DialogActions>
+  );
+}

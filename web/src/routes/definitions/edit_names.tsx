@@ -7,7 +7,7 @@ import type { Definition, Schemas } from "../../api/types";
 import { areSameTags, ownTags, tagsToStore } from "../../lib/definition_tags";
 import { changesOf, tagsLength } from "../../lib/forms";
 import { Conflict } from "../../ui/conflict";
-import { Dialog, DialogActions } from "../../ui/dialog";
+import { Dialog, SubmitActions } from "../../ui/dialog";
 import page from "../../ui/page.module.css";
 import { Failure, Loading } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
@@ -106,14 +106,9 @@ function Form({ definition, etag, reload, close }: FormProps) {
       />
       {saving.isError && <Failure error={saving.error} what="The definition was not changed" />}
       <Conflict error={saving.error} overwrite={() => saving.mutate({ isOver: true })} reload={reload} />
-      <DialogActions>
-        <button type="submit" data-kind="primary" disabled={!isChanged || !isValid || saving.isPending}>
-          {saving.isPending ? "Saving…" : "Save"}
-        </button>
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
-      </DialogActions>
+      <SubmitActions isDisabled={!isChanged || !isValid || saving.isPending} close={close}>
+        {saving.isPending ? "Saving…" : "Save"}
+      </SubmitActions>
     </form>
   );
 }

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api, read } from "../../api/client";
 import type { Definition } from "../../api/types";
-import { Dialog, DialogActions } from "../../ui/dialog";
+import { Dialog, SubmitActions } from "../../ui/dialog";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
 
@@ -38,14 +38,9 @@ export function ForkDialog({ definition, close }: { definition: Definition; clos
         <p>The fork shares the scenarios, and inherits what it does not change.</p>
         <TextField label="Fork name" id="fork-name" maxLength={200} value={name} onChange={setName} />
         {fork.isError && <Failure error={fork.error} what="The fork was not created" />}
-        <DialogActions>
-          <button type="submit" data-kind="primary" disabled={name.trim() === "" || fork.isPending}>
-            Fork
-          </button>
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-        </DialogActions>
+        <SubmitActions isDisabled={name.trim() === "" || fork.isPending} close={close}>
+          Fork
+        </SubmitActions>
       </form>
     </Dialog>
   );

@@ -9,7 +9,7 @@ import type { Experiment } from "../../api/types";
 import { visible } from "../../lib/format";
 import { CopiedLink, useCopiedLink } from "../../ui/copied_link";
 import { DeleteDialog } from "../../ui/delete_button";
-import { Dialog, DialogActions } from "../../ui/dialog";
+import { Dialog, SubmitActions } from "../../ui/dialog";
 import { Menu, type MenuItem } from "../../ui/menu";
 import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
@@ -73,14 +73,9 @@ function Edit({ experiment, etag, close }: Props & { close: () => void }) {
           onChange={setHypothesis}
         />
         {update.isError && <Failure error={update.error} what="The experiment was not changed" />}
-        <DialogActions>
-          <button type="submit" data-kind="primary" disabled={!isValid || update.isPending}>
-            {update.isPending ? "Saving…" : "Save"}
-          </button>
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-        </DialogActions>
+        <SubmitActions isDisabled={!isValid || update.isPending} close={close}>
+          {update.isPending ? "Saving…" : "Save"}
+        </SubmitActions>
       </form>
     </Dialog>
   );

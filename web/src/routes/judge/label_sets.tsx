@@ -11,7 +11,7 @@ import { visible } from "../../lib/format";
 import { parseWhole } from "../../lib/forms";
 import { progressText } from "../../lib/labelling";
 import { DeleteButton } from "../../ui/delete_button";
-import { Dialog, DialogActions } from "../../ui/dialog";
+import { Dialog, SubmitActions } from "../../ui/dialog";
 import { Field } from "../../ui/field";
 import { NumberField, wholeNumberError } from "../../ui/number_field";
 import page from "../../ui/page.module.css";
@@ -175,14 +175,9 @@ function DrawForm({ id, close }: { id: string; close: () => void }) {
         onChange={setInstructions}
       />
       {make.isError && <Failure error={make.error} what="Nothing was drawn" />}
-      <DialogActions>
-        <button type="submit" data-kind="primary" disabled={isWrong || make.isPending}>
-          {make.isPending ? "Drawing…" : "Draw"}
-        </button>
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
-      </DialogActions>
+      <SubmitActions isDisabled={isWrong || make.isPending} close={close}>
+        {make.isPending ? "Drawing…" : "Draw"}
+      </SubmitActions>
     </form>
   );
 }

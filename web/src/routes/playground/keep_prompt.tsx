@@ -6,7 +6,7 @@ import type { Definition, Schemas } from "../../api/types";
 import type { Content } from "../../lib/definitions";
 import { visible } from "../../lib/format";
 import { promptsWith } from "../../lib/playground";
-import { Dialog, DialogActions } from "../../ui/dialog";
+import { Dialog, DialogActions, SubmitActions } from "../../ui/dialog";
 import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
@@ -92,14 +92,9 @@ export function KeepPrompt({ system, params, close }: Props) {
           onChange={setName}
         />
         {keep.isError && <Failure error={keep.error} what="The prompt was not kept" />}
-        <DialogActions>
-          <button type="submit" data-kind="primary" disabled={!isValid}>
-            {keep.isPending ? "Saving…" : "Keep"}
-          </button>
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-        </DialogActions>
+        <SubmitActions isDisabled={!isValid} close={close}>
+          {keep.isPending ? "Saving…" : "Keep"}
+        </SubmitActions>
       </form>
     </Dialog>
   );

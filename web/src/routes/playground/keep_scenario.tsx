@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api, read } from "../../api/client";
 import { scenarioOf } from "../../lib/playground";
-import { Dialog, DialogActions } from "../../ui/dialog";
+import { Dialog, DialogActions, SubmitActions } from "../../ui/dialog";
 import page from "../../ui/page.module.css";
 import { Failure } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
@@ -81,14 +81,9 @@ export function KeepScenario({ message: sent, close }: { message: string; close:
           onChange={setContained}
         />
         {add.isError && <Failure error={add.error} what="The scenario was not added" />}
-        <DialogActions>
-          <button type="submit" data-kind="primary" disabled={!isValid}>
-            {add.isPending ? "Adding…" : "Add the scenario"}
-          </button>
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-        </DialogActions>
+        <SubmitActions isDisabled={!isValid} close={close}>
+          {add.isPending ? "Adding…" : "Add the scenario"}
+        </SubmitActions>
       </form>
     </Dialog>
   );

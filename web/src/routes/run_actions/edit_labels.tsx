@@ -8,7 +8,7 @@ import { visible } from "../../lib/format";
 import { tagsLength } from "../../lib/forms";
 import { labelChanges, labelsOf, MAX_NOTE } from "../../lib/run_labels";
 import { Conflict } from "../../ui/conflict";
-import { Dialog, DialogActions } from "../../ui/dialog";
+import { Dialog, SubmitActions } from "../../ui/dialog";
 import page from "../../ui/page.module.css";
 import { Failure, Loading } from "../../ui/states";
 import { TextField } from "../../ui/text_field";
@@ -100,14 +100,9 @@ function Form({ run, etag, reload, close }: FormProps) {
       />
       {saving.isError && <Failure error={saving.error} what="The run was not changed" />}
       <Conflict error={saving.error} overwrite={() => saving.mutate({ isOver: true })} reload={reload} />
-      <DialogActions>
-        <button type="submit" data-kind="primary" disabled={!isChanged || saving.isPending}>
-          {saving.isPending ? "Saving…" : "Save"}
-        </button>
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
-      </DialogActions>
+      <SubmitActions isDisabled={!isChanged || saving.isPending} close={close}>
+        {saving.isPending ? "Saving…" : "Save"}
+      </SubmitActions>
     </form>
   );
 }
