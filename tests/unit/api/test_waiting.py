@@ -81,6 +81,7 @@ def test_operations_that_call_servers_of_others_are_declared() -> None:
     assert declared == {
         "generatePersonaMessage",
         "judgeConversation",
+        "listServedModels",
         "runOpenAIGrader",
         "testConnector",
         "testWebhook",
