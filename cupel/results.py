@@ -287,7 +287,7 @@ def tabulate(
 
 
 def _results(column: RunColumn, probes: int, totals: ModelTotals) -> ModelResults:
-    from cupel_core.contract.analysis import GroupEstimateResponse
+    from cupel_core.contract.analyzed_columns import GroupEstimateResponse
 
     counted = group_estimate(Counter(totals.cells.values()))
     estimate = GroupEstimateResponse.model_validate(counted).model_dump(mode="json", by_alias=True)

@@ -15,7 +15,8 @@ CORE = Path(__file__).parents[1] / "shared/cupel_core"
 FILE = CORE / "interfaces/index.py"
 _HEAD = '''"""Every operation with its path and role, as `python -m tools.operation_index --update` writes it."""
 
-from cupel_core.contract.operation import ADMIN, MEMBER, OPERATOR, PUBLIC, VIEWER, Route
+from cupel_core.contract.operation import ADMIN, MEMBER, OPERATOR, PUBLIC, VIEWER
+from cupel_core.contract.routes import Route
 
 # fmt: off
 INDEX = (

@@ -6,7 +6,7 @@ from cupel.json_types import Json
 from cupel.junit_xml import case_name
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel
-from cupel_core.contract.runs import CaseFields, ProbeErrorResponse
+from cupel_core.contract.run_probes import CaseFields, ProbeErrorResponse
 from cupel_core.contract.transcripts import TranscriptResponse
 from cupel_core.domain.conversations.conversation import Verdict
 from cupel_core.domain.conversations.model_request import Message

@@ -1,11 +1,7 @@
 from cupel_core.analysis.experiments import ExperimentSummary
 from cupel_core.analysis.queries import AnalyzedScenario
-from cupel_core.contract.analysis import (
-    AnalysisSummaryResponse,
-    AnalyzedScenarioResponse,
-    AnalyzeRun,
-    ScenarioCellResponse,
-)
+from cupel_core.contract.analysis import AnalysisSummaryResponse, AnalyzeRun
+from cupel_core.contract.analyzed_scenarios import AnalyzedScenarioResponse, ScenarioCellResponse
 from cupel_core.contract.experiments import (
     ExperimentResponse,
     ExperimentRowResponse,

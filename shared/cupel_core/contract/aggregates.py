@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, FiniteFloat, StringConstraints
 
-from cupel_core.contract.analysis import GroupEstimateResponse
+from cupel_core.contract.analyzed_columns import GroupEstimateResponse
 from cupel_core.contract.common import RequestModel, ResponseModel
 from cupel_core.contract.fields import Id
 from cupel_core.domain.analysis.aggregates import AggregateRow, AggregateSpec, GroupBy

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
-from cupel_core.contract.analysis import GroupEstimateResponse
+from cupel_core.contract.analyzed_columns import GroupEstimateResponse
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel
 from cupel_core.domain.analysis.breakdowns import (

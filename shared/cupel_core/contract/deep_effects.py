@@ -1,6 +1,7 @@
 """What dimensions do to answers in a deep analysis, and where the differences between answers come from."""
 
-from cupel_core.contract.analysis import AdjustedP, ColumnNumber
+from cupel_core.contract.analysis import AdjustedP
+from cupel_core.contract.analyzed_columns import ColumnNumber
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.deep_fields import ColumnNumbers, DimensionName
 from cupel_core.contract.fields import Interval95

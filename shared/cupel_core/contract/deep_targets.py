@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Self
 
-from cupel_core.contract.analysis import ColumnNumber, scenario_fields
+from cupel_core.contract.analyzed_columns import ColumnNumber
+from cupel_core.contract.analyzed_scenarios import scenario_fields
 from cupel_core.contract.common import ResponseModel
 from cupel_core.contract.deep_fields import ColumnNumbers, DimensionName
 from cupel_core.domain.analysis.deep import Component, Components, OutlierIndicator, OutlierScenarios

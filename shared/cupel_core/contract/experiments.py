@@ -5,7 +5,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, StringConstraints, field_validator
 
 from cupel_core.contract.common import RequestModel, ResponseModel, Time, example, read_from
-from cupel_core.contract.comparisons import Alpha, ColumnName, CorrectedDifferenceResponse, Margin
+from cupel_core.contract.compared_figures import CorrectedDifferenceResponse
+from cupel_core.contract.comparisons import Alpha, ColumnName, Margin
 from cupel_core.contract.fields import SINGLE_LINE, Id, ResourceName, not_blank, not_null
 from cupel_core.domain.analysis.experiments import (
     Conclusion,

@@ -8,7 +8,7 @@ from pydantic import Field
 from cupel_core.contract.common import RequestModel, ResponseModel, example, read_from
 from cupel_core.contract.fields import Flag
 from cupel_core.contract.results import MESSAGES_DESCRIPTION, MessageResponse, SimulatedUserPrompt
-from cupel_core.contract.runs import ProbeResponse
+from cupel_core.contract.run_probes import ProbeResponse
 from cupel_core.domain.conversations.model_request import ProbeErrorCode
 from cupel_core.domain.runs.transcripts import TranscriptResult
 from cupel_core.domain.runs.views import ProbeView

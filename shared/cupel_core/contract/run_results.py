@@ -3,12 +3,8 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from cupel_core.contract.analysis import (
-    Extrapolated,
-    GroupEstimateResponse,
-    OperatingFiguresResponse,
-    RunSampleResponse,
-)
+from cupel_core.contract.analysis import RunSampleResponse
+from cupel_core.contract.analyzed_columns import Extrapolated, GroupEstimateResponse, OperatingFiguresResponse
 from cupel_core.contract.calibrations import CorrectedRateResponse, JudgeAccuracyResponse
 from cupel_core.contract.columns import ColumnFields
 from cupel_core.contract.common import ResponseModel, read_from

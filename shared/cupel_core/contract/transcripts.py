@@ -18,7 +18,7 @@ from cupel_core.contract.results import (
     TokenUsageResponse,
     VerdictResponse,
 )
-from cupel_core.contract.runs import CaseFields
+from cupel_core.contract.run_probes import CaseFields
 from cupel_core.contract.unscored import UnscoredCauseResponse
 from cupel_core.domain.conversations.conversation import StopReason
 from cupel_core.domain.conversations.model_request import RequestParameter

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from cupel_core.contract.budgets import BudgetFields, MaxBudgetUsd
 from cupel_core.contract.common import ResponseModel, Time, example, same_fields
-from cupel_core.contract.comparisons import OperatingDifferencesResponse, UsageRatioResponse
+from cupel_core.contract.compared_figures import OperatingDifferencesResponse, UsageRatioResponse
 from cupel_core.contract.estimates import EstimateResponse
 from cupel_core.domain.analysis.jobs import JobStatus
 from cupel_core.domain.reports.trials import MAX_REPEATS, TrialRequest, TrialVerdict

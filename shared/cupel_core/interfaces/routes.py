@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 
-from cupel_core.contract.operation import OPENAI_PREFIX, Operation, Route, operations_of
+from cupel_core.contract.operation import Operation, operations_of
+from cupel_core.contract.routes import OPENAI_PREFIX, Route
 from cupel_core.interfaces.index import INDEX
 
 ROUTES = {each.id: each for each in INDEX}

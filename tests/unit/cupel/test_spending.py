@@ -9,7 +9,7 @@ from cupel.in_process.probes import as_json, transcript_json
 from cupel.results import tabulate
 from cupel_core.base.errors import RetryableError
 from cupel_core.base.messages import RunRef
-from cupel_core.contract.runs import ProbeErrorResponse
+from cupel_core.contract.run_probes import ProbeErrorResponse
 from cupel_core.domain.conversations.conversation import ConversationState
 from cupel_core.domain.conversations.model_request import ProbeErrorCode, Usage
 from cupel_core.domain.conversations.spend import Spend

@@ -7,7 +7,7 @@ import pytest
 from graphql import GraphQLNonNull, GraphQLObjectType
 
 from cupel_core.base.clock import utc_now
-from cupel_core.contract.operation import Route
+from cupel_core.contract.routes import Route
 from cupel_core.domain.access import AccessRole
 from cupel_core.interfaces.graphql.registry import find_resolver
 from cupel_core.interfaces.graphql.resolvers import FIELDS

@@ -5,13 +5,8 @@ from cupel_core.analysis.queries import ListedAnalysis, ScenarioQuery, ScenarioS
 from cupel_core.analysis.responses import pending_response, scenario_response
 from cupel_core.base.paging import DEFAULT_LIMIT
 from cupel_core.base.preconditions import bytes_etag
-from cupel_core.contract.analysis import (
-    AnalysisPage,
-    AnalysisResponse,
-    AnalysisSummaryResponse,
-    AnalyzedScenarioPage,
-    AnalyzeRun,
-)
+from cupel_core.contract.analysis import AnalysisPage, AnalysisResponse, AnalysisSummaryResponse, AnalyzeRun
+from cupel_core.contract.analyzed_scenarios import AnalyzedScenarioPage
 from cupel_core.contract.breakdowns import BreakdownResponse
 from cupel_core.contract.common import with_defaults
 from cupel_core.contract.deep_analysis import DeepAnalysisResponse

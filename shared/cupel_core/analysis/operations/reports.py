@@ -15,13 +15,8 @@ from cupel_core.contract.query import (
     Limit,
     Parameter,
 )
-from cupel_core.contract.reports import (
-    CreateReport,
-    ReportContentResponse,
-    ReportConversationPage,
-    ReportList,
-    ReportResponse,
-)
+from cupel_core.contract.report_content import ReportContentResponse, ReportConversationPage
+from cupel_core.contract.reports import CreateReport, ReportList, ReportResponse
 from cupel_core.contract.trials import CreateTrial, EstimateTrial, TrialPlanResponse, TrialResponse
 from cupel_core.domain.reports.records import ReportFormat
 from cupel_core.providers.prices import price_list_version

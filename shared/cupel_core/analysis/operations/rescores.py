@@ -23,7 +23,7 @@ from cupel_core.contract.query import (
     PromptFilter,
     RescoreId,
 )
-from cupel_core.contract.reports import GraderAgreementList
+from cupel_core.contract.report_content import GraderAgreementList
 from cupel_core.contract.rescores import (
     CreateRescore,
     RescorePage,

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from cupel_core.analysis.reports.scan import Scan
 from cupel_core.base.errors import Invalid
 from cupel_core.base.messages import RunRef
-from cupel_core.contract.reports import GraderAgreementResponse
+from cupel_core.contract.report_content import GraderAgreementResponse
 from cupel_core.domain.reports.grader_agreement import MIN_PAIRS, GraderPairs
 from cupel_core.store import rescores, runs
 

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 from cupel_core.analysis.reports.targets import column_names
 from cupel_core.base.messages import RunRef
+from cupel_core.contract.report_content import FailureModeResponse
 from cupel_core.contract.reports import (
     ExcerptMessageResponse,
     ExcerptResponse,
     FailedReplyResponse,
-    FailureModeResponse,
     ReportTextsResponse,
 )
 from cupel_core.domain.conversations.model_request import Message, MessageRole

@@ -1,20 +1,18 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from cupel_core.contract.analysis import QuantilesResponse, ShareEstimateResponse
-from cupel_core.contract.reports import (
-    FindingResponse,
+from cupel_core.contract.analyzed_columns import QuantilesResponse, ShareEstimateResponse
+from cupel_core.contract.report_content import (
     ReportBudgetResponse,
     ReportContentResponse,
     ReportConversationResponse,
     ReportCostResponse,
     ReportFiguresResponse,
     ReportRatioResponse,
-    ReportResponse,
-    ReportSummaryResponse,
     RoleCostResponse,
     UnpricedModelResponse,
 )
+from cupel_core.contract.reports import FindingResponse, ReportResponse, ReportSummaryResponse
 from cupel_core.contract.trials import TrialResponse
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.scoring.unscored import DESCRIPTIONS

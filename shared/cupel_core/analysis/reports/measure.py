@@ -12,9 +12,9 @@ from cupel_core.analysis.tabulate import CountedInputs, read_counts
 from cupel_core.base.errors import Invalid, NotFound
 from cupel_core.base.messages import RunRef
 from cupel_core.budgets.price_checks import has_price
-from cupel_core.contract.analysis import QuantilesResponse, ShareEstimateResponse
+from cupel_core.contract.analyzed_columns import QuantilesResponse, ShareEstimateResponse
 from cupel_core.contract.estimates import EstimateIntervalResponse
-from cupel_core.contract.reports import (
+from cupel_core.contract.report_content import (
     CheckStatisticsResponse,
     ErrorCountResponse,
     FailureModeResponse,

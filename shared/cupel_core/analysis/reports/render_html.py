@@ -6,13 +6,8 @@ from cupel_core.analysis.reports import formats
 from cupel_core.analysis.reports.charts import Bar, bar_chart
 from cupel_core.analysis.reports.formats import ReportTable
 from cupel_core.analysis.reports.markup import Element, MarkupNode, element
-from cupel_core.contract.reports import (
-    ExcerptResponse,
-    FailedReplyResponse,
-    ReportContentResponse,
-    ReportResponse,
-    ReportSummaryResponse,
-)
+from cupel_core.contract.report_content import ReportContentResponse
+from cupel_core.contract.reports import ExcerptResponse, FailedReplyResponse, ReportResponse, ReportSummaryResponse
 from cupel_core.domain.text.counts import count_of
 from cupel_core.domain.text.figures import format_percent
 

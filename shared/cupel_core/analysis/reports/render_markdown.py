@@ -6,13 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from cupel_core.analysis.reports import formats
 from cupel_core.analysis.reports.formats import ReportTable
-from cupel_core.contract.reports import (
-    ExcerptResponse,
-    FailedReplyResponse,
-    ReportContentResponse,
-    ReportResponse,
-    ReportSummaryResponse,
-)
+from cupel_core.contract.report_content import ReportContentResponse
+from cupel_core.contract.reports import ExcerptResponse, FailedReplyResponse, ReportResponse, ReportSummaryResponse
 from cupel_core.domain.text.control_characters import single_line, without_control_characters
 from cupel_core.domain.text.counts import count_of
 from cupel_core.domain.text.transcript_lines import transcript_lines

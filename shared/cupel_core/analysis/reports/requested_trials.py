@@ -3,7 +3,7 @@ from datetime import datetime
 from cupel_core.analysis.reports import requests, trials
 from cupel_core.base.errors import ClientError, ConfirmationRequired
 from cupel_core.base.messages import RunRef
-from cupel_core.contract.reports import ReportContentResponse
+from cupel_core.contract.report_content import ReportContentResponse
 from cupel_core.domain.budgets.confirmation import sufficient_usd
 from cupel_core.domain.reports.trials import ARMS, TrialRequest
 from cupel_core.runs.open_runs import TooManyRuns

@@ -15,7 +15,7 @@ from cupel_core.base.errors import Conflict, Invalid, NotFound
 from cupel_core.base.messages import JobRequest, RunRef
 from cupel_core.base.paging import MAX_LIMIT, Entry, decode_index, encode_cursor
 from cupel_core.budgets.price_checks import has_price, needs_prices, refuse_unpriced
-from cupel_core.contract.reports import ReportConversationResponse
+from cupel_core.contract.report_content import ReportConversationResponse
 from cupel_core.domain.analysis.jobs import Job, JobKind, JobStatus
 from cupel_core.domain.reports.records import ReportInputs, ReportRecord
 from cupel_core.domain.runs.run import TERMINAL, Run

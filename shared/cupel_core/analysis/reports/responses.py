@@ -1,6 +1,7 @@
 from cupel_core.analysis.reports import trial_results
 from cupel_core.analysis.reports.requests import ReportView
-from cupel_core.contract.reports import ReportContentResponse, ReportResponse, ReportTextsResponse
+from cupel_core.contract.report_content import ReportContentResponse
+from cupel_core.contract.reports import ReportResponse, ReportTextsResponse
 from cupel_core.contract.runs import FailureResponse
 
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from cupel_core.base.deferred import dataclass
 from cupel_core.base.messages import RunRef
-from cupel_core.contract.reports import ReportConversationResponse
+from cupel_core.contract.report_content import ReportConversationResponse
 from cupel_core.domain.analysis.counted_outcomes import CountedOutcome
 from cupel_core.domain.reports.grader_agreement import GraderPairs
 from cupel_core.domain.reports.samples import CandidatePool, SampleCandidate, rank_of

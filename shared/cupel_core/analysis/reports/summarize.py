@@ -13,12 +13,8 @@ from cupel_core.base.errors import Invalid
 from cupel_core.base.messages import RunRef
 from cupel_core.budgets.charged_calls import charged_calls
 from cupel_core.budgets.slice_graders import slice_graders, slice_leases
-from cupel_core.contract.reports import (
-    EvidenceResponse,
-    FindingResponse,
-    ReportContentResponse,
-    ReportSummaryResponse,
-)
+from cupel_core.contract.report_content import ReportContentResponse
+from cupel_core.contract.reports import EvidenceResponse, FindingResponse, ReportSummaryResponse
 from cupel_core.domain.conversations.material import as_json
 from cupel_core.domain.conversations.spend import Spend
 from cupel_core.domain.definitions.definitions import Content

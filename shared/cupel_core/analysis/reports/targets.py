@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from cupel_core.analysis.sides import side_scenarios
-from cupel_core.contract.reports import (
+from cupel_core.contract.report_content import (
     FailedCellResponse,
     FailedScenarioResponse,
     ReportConversationResponse,

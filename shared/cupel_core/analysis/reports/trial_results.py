@@ -7,7 +7,7 @@ from cupel_core.analysis import comparisons
 from cupel_core.analysis.tabulate import counted_inputs, read_counts
 from cupel_core.base.errors import ClientError
 from cupel_core.base.messages import RunRef
-from cupel_core.contract.comparisons import ComparisonFiguresResponse, ComparisonRowResponse
+from cupel_core.contract.compared_figures import ComparisonFiguresResponse, ComparisonRowResponse
 from cupel_core.contract.trials import TrialResponse, TrialResultResponse, TrialTagResponse
 from cupel_core.domain.analysis.comparison_requests import ComparisonOptions, ComparisonRecord, ComparisonSpec, SideSpec
 from cupel_core.domain.analysis.jobs import JobStatus

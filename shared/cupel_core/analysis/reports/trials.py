@@ -10,7 +10,8 @@ from cupel_core.analysis.reports.trial_results import request_comparison
 from cupel_core.analysis.tabulate import counted_inputs, read_counts
 from cupel_core.base.errors import Conflict, Invalid
 from cupel_core.base.messages import RunRef
-from cupel_core.contract.reports import ReportContentResponse, ReportTextsResponse
+from cupel_core.contract.report_content import ReportContentResponse
+from cupel_core.contract.reports import ReportTextsResponse
 from cupel_core.domain.analysis.experiments import ExpectedDirection, ExperimentDesign
 from cupel_core.domain.analysis.metrics import Metric
 from cupel_core.domain.estimates.run_estimate import RunEstimate, estimate_together

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from aws_lambda_powertools import Logger
 
 from cupel_core.base.errors import AppError, Forbidden
-from cupel_core.contract.operation import Route
+from cupel_core.contract.routes import Route
 from cupel_core.domain.access import AuditRecord, Caller
 from cupel_core.interfaces.gateway.locations import fill
 from cupel_core.interfaces.routes import load

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from cupel_core.contract.operation import Route
+from cupel_core.contract.routes import Route
 from cupel_core.interfaces.gateway.auditing import Author, record_change
 from cupel_core.interfaces.graphql.request import Request
 

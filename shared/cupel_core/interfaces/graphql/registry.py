@@ -11,7 +11,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from cupel_core.contract.operation import Route
+from cupel_core.contract.routes import Route
 from cupel_core.interfaces.graphql.resolvers import FIELDS
 from cupel_core.interfaces.graphql.root_fields import ROOT_FIELDS, RootField
 from cupel_core.interfaces.routes import ROUTES

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pydantic.alias_generators import to_camel
 
 from cupel_core.base.errors import AppError, Conflict, NotFound
-from cupel_core.contract.operation import Route
+from cupel_core.contract.routes import Route
 from cupel_core.domain.access import AccessRole
 from cupel_core.interfaces.index import INDEX
 

@@ -19,7 +19,7 @@ from graphql import (
 
 from cupel_core.base.errors import Forbidden, Invalid
 from cupel_core.base.paging import Page
-from cupel_core.contract.operation import Route
+from cupel_core.contract.routes import Route
 from cupel_core.interfaces.graphql.auditing import audit
 from cupel_core.interfaces.graphql.inputs import as_argument, whole_numbers
 from cupel_core.interfaces.graphql.lazy_schema import LazySchema

@@ -5,7 +5,7 @@ import re
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
 from cupel_core.base.errors import Forbidden, NotFound
-from cupel_core.contract.operation import Route
+from cupel_core.contract.routes import Route
 from cupel_core.interfaces.gateway.caller import caller
 from cupel_core.interfaces.gateway.problems import MethodNotAllowed
 from cupel_core.interfaces.gateway.requests import check_body, check_form

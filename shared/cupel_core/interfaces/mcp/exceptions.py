@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cupel_core.base.errors import Invalid
-from cupel_core.contract.operation import Route
+from cupel_core.contract.routes import Route
 
 _SECRET = "its response has a secret, which a model must not read; use the API or the command"  # noqa: S105
 _ADDRESS = "it sends secret headers to an address, which a text could suggest to a model; use the API or the command"

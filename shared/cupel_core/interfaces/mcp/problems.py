@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from cupel_core.base.errors import AppError, ConfirmationRequired, FieldError, Invalid
-from cupel_core.contract.operation import Route
+from cupel_core.contract.routes import Route
 from cupel_core.domain.budgets.confirmation import confirmable_usd
 from cupel_core.domain.budgets.money import limit_text
 from cupel_core.domain.text.beginnings import beginning

@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from cupel_core.base.errors import Forbidden
-from cupel_core.contract.operation import Route, ToolGroup
+from cupel_core.contract.operation import ToolGroup
+from cupel_core.contract.routes import Route
 from cupel_core.interfaces.gateway.auditing import Author, record_change
 from cupel_core.interfaces.gateway.validation import parse
 from cupel_core.interfaces.mcp.listing import find_listed

@@ -12,7 +12,8 @@ from cupel_core.contract.query import (
     PromptFilter,
 )
 from cupel_core.contract.run_labels import UpdateRun
-from cupel_core.contract.runs import ProbePage, ProbeResponse, RunResponse
+from cupel_core.contract.run_probes import ProbePage, ProbeResponse
+from cupel_core.contract.runs import RunResponse
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.views import RunView
 from cupel_core.runs import case_results, labels, progress, queries

@@ -11,7 +11,7 @@ from cupel_core.analysis.reports.charts import MAX_BARS, Bar, bar_chart
 from cupel_core.analysis.reports.formats import difference_table
 from cupel_core.analysis.reports.markup import element
 from cupel_core.analysis.reports.render_markdown import fenced, inline
-from cupel_core.contract.reports import ReportContentResponse, ReportDifferenceResponse, ReportRatioResponse
+from cupel_core.contract.report_content import ReportContentResponse, ReportDifferenceResponse, ReportRatioResponse
 from cupel_core.domain.analysis.metrics import Metric
 
 HOSTILE = st.text(alphabet="`~<>&\"'[]()!*_#|\\\n\x1b\x00 a:/", max_size=60)

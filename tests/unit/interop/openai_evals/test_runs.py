@@ -521,7 +521,7 @@ def test_nothing_of_a_deleted_eval_is_stored(openai: OpenAI, cloud: Settings) ->
 def test_messages_that_repeat_their_items_too_often_are_refused(
     openai: OpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cupel_core.interop.openai_evals.runs.MAX_RENDERED_LENGTH", 1_000)
+    monkeypatch.setattr("cupel_core.interop.openai_evals.run_requests.MAX_RENDERED_LENGTH", 1_000)
     items, eval_id = [{"question": "x" * 100, "answer": "x"}] * 10, create_eval(openai)
     start(openai, eval_id, completions(items))
     with pytest.raises(sdk.BadRequestError, match="more than 1,000 characters") as refused:

@@ -6,7 +6,7 @@ from cupel_core.contract.budgets import RunBudgetResponse
 from cupel_core.contract.case_results import CaseResultsResponse
 from cupel_core.contract.definitions import ScenarioResponse
 from cupel_core.contract.progress import DetailedProgressResponse
-from cupel_core.contract.runs import ProbeResponse
+from cupel_core.contract.run_probes import ProbeResponse
 from cupel_core.contract.transcripts import TranscriptResponse
 from cupel_core.domain.runs.run import ProbeStatus, Run
 from cupel_core.interfaces.graphql.inputs import check_cursor, check_limit, connection

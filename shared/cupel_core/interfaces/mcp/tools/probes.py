@@ -4,7 +4,7 @@ from typing import Annotated
 from pydantic import Field
 
 from cupel_core.base.paging import Entry
-from cupel_core.contract.runs import ProbeResponse
+from cupel_core.contract.run_probes import ProbeResponse
 from cupel_core.domain.runs.run import ProbeStatus
 from cupel_core.domain.runs.views import ProbeView
 from cupel_core.interfaces.mcp.models import Id, ListArguments, ResultModel, UntrustedListResult
