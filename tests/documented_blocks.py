@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 
 _BLOCK = re.compile(
-    r"(?:<!-- not run: (?P<excuse>[^\n]+) -->\n)?"
-    r'```(?P<language>\w+)(?: title="(?P<title>[^"\n]+)")?\n(?P<text>.*?)^```\n',
-    re.MULTILINE | re.DOTALL,
+    r"^(?:<!-- not run: (?P<excuse>[^\n]+) -->\n)?"
+    r'```(?P<language>\w+)(?: title="(?P<title>[^"\n]+)")?\n(?P<text>(?:(?!```).*\n)*)```\n',
+    re.MULTILINE,
 )
 
 
