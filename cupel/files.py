@@ -117,12 +117,12 @@ def _with_scenarios(source: SourceFile, folder: Path, required: tuple[str, ...])
         document = {**document, "content": {}}
     if is_table(scenarios):
         content = document.get("content")
-        has_assertions = isinstance(content, dict) and bool(content.get("assertions"))
         try:
-            loaded = load_scenarios(scenarios, folder, has_assertions=has_assertions)
+            loaded = load_scenarios(scenarios, folder, content if isinstance(content, dict) else {})
         except InvalidTable as error:
             raise source.refusal(error.problems) from None
-        return replace(source, document={**document, "scenarios": loaded.scenarios}, rows=loaded.places)
+        document = {**document, "scenarios": loaded.scenarios}
+        return replace(source, document=document, rows=loaded.places, warnings=loaded.warnings)
     if isinstance(scenarios, list):
         listed = [{"prompt": each} if isinstance(each, str) else each for each in scenarios]
         document = {**document, "scenarios": listed}

@@ -41,7 +41,8 @@ def join_files(sources: Sequence[SourceFile]) -> SourceFile:
         **({"generate": first.document["generate"]} if scenarios is None else {"scenarios": scenarios}),
         **{key: named for key in ("personas", "connectors") if (named := _named(sources, key))},
     }
-    return SourceFile(", ".join(source.name for source in sources), document)
+    warnings = dict.fromkeys(warning for source in sources for warning in source.warnings)
+    return SourceFile(", ".join(source.name for source in sources), document, warnings=tuple(warnings))
 
 
 def _differences(first: SourceFile, other: SourceFile, *, has_prompts: bool) -> Iterator[RefusedField]:

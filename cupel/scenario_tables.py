@@ -1,6 +1,6 @@
 """Reads the scenarios of a definition file that names a table: `scenarios: support.csv`, or a mapping."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -10,7 +10,14 @@ from cupel.definition_texts import scenario_fields
 from cupel.errors import RefusedField, UsageError
 from cupel.json_types import Json
 from cupel.table_files import table_text
-from cupel_core.domain.definitions.datasets import ColumnMapping, DatasetFormat, DatasetOptions, DatasetScorer
+from cupel_core.domain.definitions.datasets import (
+    EXPECTED_ANSWER,
+    ColumnMapping,
+    DatasetFormat,
+    DatasetOptions,
+    DatasetScorer,
+)
+from cupel_core.domain.definitions.drafts import ImportReport
 from cupel_core.domain.text.near_names import unknown_field_message
 from cupel_core.domain.text.validation_messages import of_missing
 
@@ -53,13 +60,14 @@ class LoadedScenarios(NamedTuple):
     scenarios: list[Json]
     places: tuple[str, ...]
     """The place of each scenario, such as `support.csv row 3 (line 4)`."""
+    warnings: tuple[str, ...]
 
 
-def load_scenarios(value: str | Mapping[str, Any], folder: Path, *, has_assertions: bool) -> LoadedScenarios:
+def load_scenarios(value: str | Mapping[str, Any], folder: Path, content: Mapping[str, Any]) -> LoadedScenarios:
     """Return the scenarios of the table, whose path is relative to the folder of the definition file.
 
-    With assertions of its own, the definition compares answers by these, unless the table names a scorer. Raises
-    `InvalidTable` for errors in the file, and UsageError for the table itself.
+    If the content has assertions, these check the answers instead of a comparison, unless the table names a scorer.
+    Raises `InvalidTable` for errors in the file, and UsageError for the table itself.
     """
     from cupel_core.interop.imports.datasets import read_dataset
     from cupel_core.interop.imports.json_documents import InvalidDocument
@@ -68,7 +76,7 @@ def load_scenarios(value: str | Mapping[str, Any], folder: Path, *, has_assertio
     path = folder / table.file
     try:
         text = table_text(_read_table(path), table.options)
-        options = replace(table.options, is_checked_elsewhere=has_assertions)
+        options = replace(table.options, is_checked_elsewhere=bool(content.get("assertions")))
         suite = read_dataset(text, table.format, path.stem, table.scorer, options=options)
     except OSError as error:
         raise InvalidTable([RefusedField("scenarios.file", f"{path}: {error.strerror or error}")]) from None
@@ -79,7 +87,15 @@ def load_scenarios(value: str | Mapping[str, Any], folder: Path, *, has_assertio
     if suite.data_urls:
         raise UsageError(f"{path}: has images or files; write it into a definition file with `cupel import --output`")
     scenarios = [scenario_fields(scenario.to_json()) for scenario in suite.drafts[0].scenarios]
-    return LoadedScenarios(scenarios, tuple(f"{table.file} {place}" for place in suite.places))
+    places = tuple(f"{table.file} {place}" for place in suite.places)
+    warnings = _warnings(table.file, suite.report, has_decision=bool(content.get("decision")))
+    return LoadedScenarios(scenarios, places, tuple(warnings))
+
+
+def _warnings(file: str, report: ImportReport, *, has_decision: bool) -> Iterator[str]:
+    for note in (*report.skipped, *report.changed):
+        if not (has_decision and note.what == EXPECTED_ANSWER):
+            yield f"{file} {note.where}: {note.what}: {note.why}"
 
 
 def _read_table(path: Path) -> bytes:

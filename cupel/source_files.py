@@ -65,6 +65,8 @@ class SourceFile:
     document: Any
     content: bytes | None = None
     rows: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What is left out of a table of scenarios, or changed, for the person who starts a run of it."""
 
     @classmethod
     def read(cls, path: Path) -> Self:

@@ -17,7 +17,7 @@ from cupel.commands.options import (
     creation_filters,
     refuse_group_options,
 )
-from cupel.commands.run import print_uploaded
+from cupel.commands.run import print_file_warnings, print_uploaded
 from cupel.json_types import Json, without_none
 from cupel.markup import escape
 from cupel.session import Session
@@ -100,6 +100,7 @@ def create(ctx: typer.Context, file: DefinitionFilePath, as_json: AsJson = False
 
     session = ctx.ensure_object(Session)
     definition_file = read_definition(file)
+    print_file_warnings(session, definition_file.source.warnings)
     with session.connect() as client:
         uploaded = upload_definition(client, definition_file, session.sleep, new=True)
         print_uploaded(session, uploaded)
@@ -132,6 +133,8 @@ def update(
             "nothing to update: specify a FILE or at least one option; see cupel definitions update --help"
         )
     changes = read_definition_changes(file) if file else None
+    if changes is not None:
+        print_file_warnings(session, changes.source.warnings)
     with session.connect() as client:
         definition_id = find_definition_id(client, definition)
         if changes is not None:

@@ -1,4 +1,4 @@
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -36,6 +36,11 @@ def plan(
     against: Annotated[
         str | None, typer.Option("--against", help="… compared with this one; default: the first two.")
     ] = None,
+    prompt: Annotated[str | None, typer.Option("--prompt", help="Of that run, this prompt …")] = None,
+    against_prompt: Annotated[
+        str | None,
+        typer.Option("--against-prompt", help="… compared with this one; default: the first two of a single target."),
+    ] = None,
     metric: Annotated[
         Metric | None, typer.Option(case_sensitive=False, help="Default: decisions if there are any.")
     ] = None,
@@ -61,7 +66,7 @@ def plan(
             if value is not None:
                 raise UsageError(f"--{option}: is estimated from --run; give one of them")
         with session.connect() as client:
-            found = spread_of_run(session, client, run, model, against, metric)
+            found = spread_of_run(session, client, run, Pair(model, against, prompt, against_prompt), metric)
         planned = ComparisonPlan(
             found.metric, effect, found.differences, found.scenarios, targets=targets, personas=found.personas
         )
@@ -114,22 +119,60 @@ class RunSpread(NamedTuple):
     """The differences are upper bounds estimated from so many scenarios."""
 
 
-def spread_of_run(
-    session: Session, client: "Client", run_id: str, model: str | None, against: str | None, metric: Metric | None
-) -> RunSpread:
-    """Compare two targets: the comparison gives the spread of scenarios, the analysis that of repeats.
+class Pair(NamedTuple):
+    """The names of the target and prompt that are compared, and of those they are compared with, if they are given."""
 
-    No case is read: both are computed from the counts of the run. Raises UsageError for unknown targets.
+    model: str | None = None
+    against: str | None = None
+    prompt: str | None = None
+    against_prompt: str | None = None
+
+    def in_run(self, columns: Sequence[RunColumn]) -> tuple[RunColumn, RunColumn]:
+        """Return the baseline and the column compared with it: the first two that differ in the target alone, or if
+        there are none, in the prompt alone. Raises UsageError for unknown names."""
+        targets = list(dict.fromkeys(column.target for column in columns))
+        prompts = list(dict.fromkeys(column.prompt for column in columns if column.prompt))
+        for option, name, known in (
+            ("--model", self.model, targets),
+            ("--against", self.against, targets),
+            ("--prompt", self.prompt, prompts),
+            ("--against-prompt", self.against_prompt, prompts),
+        ):
+            if name is not None and name not in known:
+                kind = "target" if known is targets else "prompt"
+                raise UsageError(f"{option}: the run has no {kind} {name!r}; it has {', '.join(known) or 'none'}")
+        pairs = [
+            (baseline, compared)
+            for baseline in _matching(columns, self.against, self.against_prompt)
+            for compared in _matching(columns, self.model, self.prompt)
+            if baseline != compared
+        ]
+        if not pairs:
+            raise UsageError("the run has nothing to compare: name a run with two targets or prompts, or give --spread")
+        return min(pairs, key=lambda pair: (_differences(*pair), pair[0].target == pair[1].target))
+
+
+def _matching(columns: Sequence[RunColumn], target: str | None, prompt: str | None) -> list[RunColumn]:
+    return [each for each in columns if target in (None, each.target) and prompt in (None, each.prompt)]
+
+
+def _differences(first: RunColumn, second: RunColumn) -> int:
+    return (first.target != second.target) + (first.prompt != second.prompt)
+
+
+def spread_of_run(session: Session, client: "Client", run_id: str, pair: Pair, metric: Metric | None) -> RunSpread:
+    """Compare two columns: the comparison gives the spread of scenarios, the analysis that of repeats.
+
+    No case is read: both are computed from the counts of the run. Raises UsageError for unknown names.
     """
     run = client.get_run(run_id)
     columns = columns_of(run)
-    names = list(dict.fromkeys(column.target for column in columns))
-    first, second = (_first_column(columns, name) for name in _sides(names, model, against))
+    first, second = pair.in_run(columns)
     sides = {"baseline": _side(run_id, first), "comparison": _side(run_id, second)}
     figures = compare(session, client, {**sides, **without_none(metric=metric)})["figures"]
     row = figures["rows"][0]
     if row["scenarios"] < MIN_SCENARIOS or row["standardError"] is None:
-        raise UsageError(f"{run_id}: fewer than five scenarios have results of both targets")
+        raise UsageError(f"{run_id}: fewer than five scenarios have results of both sides")
     found, repeats = Metric(figures["metric"]), run["config"]["repeats"]
     answers = run["progress"]["total"] / (len(columns) * run["scenarioCount"])
     within = 0.0 if repeats == 1 else _noise(current_analysis(session, client, run_id), found, first, second)
@@ -151,18 +194,3 @@ def _noise(analysis: Json, metric: Metric, *columns: RunColumn) -> float:
 
 def _side(run_id: str, column: RunColumn) -> Json:
     return {"runId": run_id, "targets": [column.target], **({"prompts": [column.prompt]} if column.prompt else {})}
-
-
-def _first_column(columns: list[RunColumn], target: str) -> RunColumn:
-    return next(column for column in columns if column.target == target)
-
-
-def _sides(names: list[str], model: str | None, against: str | None) -> tuple[str, str]:
-    for option, name in (("--model", model), ("--against", against)):
-        if name is not None and name not in names:
-            raise UsageError(f"{option}: the run has no target {name!r}; it has {', '.join(names)}")
-    first = against or next((name for name in names if name != model), names[0])
-    second = model or next((name for name in names if name != first), first)
-    if first == second:
-        raise UsageError("the run has a single target: name a run with two, or give --spread")
-    return first, second

@@ -1,5 +1,5 @@
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
@@ -294,6 +294,7 @@ def definition_of(
     from cupel.upload import Change, upload_definition
 
     file = read_definitions([Path(definition) for definition in definitions])
+    print_file_warnings(session, file.source.warnings)
     check_start(client, file, chosen, needs_access=starts)
     targets = resolve_targets(client, file, _targets_of(chosen))
     uploaded = upload_definition(client, file, session.sleep, new=new)
@@ -319,6 +320,11 @@ def _are_files(definitions: Sequence[str]) -> bool:
 
 def _targets_of(chosen: Json) -> Json:
     return {name: chosen[name] for name in ("models", "targets") if name in chosen}
+
+
+def print_file_warnings(session: Session, warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        session.remark(f"warning: {warning}")
 
 
 def print_uploaded(session: Session, uploaded: "UploadedDefinition") -> None:

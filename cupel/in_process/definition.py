@@ -3,6 +3,7 @@
 Images and PDFs are read from the definition's folder, or from data URLs.
 """
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -138,6 +139,8 @@ def load_definition(definition: DefinitionSource, *, allow_code: bool = False) -
         if isinstance(definition, Mapping)
         else read_definitions(paths, allow_code=allow_code)
     )
+    for warning in file.source.warnings:
+        warnings.warn(warning, stacklevel=2)
     attached = AttachedFiles({file_id: local.content for file_id, local in file.files.items()})
     content = attached.in_content(
         Content.from_json(DefinitionContent.model_validate(file.definition["content"]).specified())

@@ -156,7 +156,7 @@ class ComparisonRowResponse(ResponseModel):
     notes: list[str]
     """What follows for exactly these scenarios, and from errored probes as failures, in words.
 
-    Example: ["On exactly these scenarios, the difference is +0.42 points (95% CI 0.20 to 0.64, p 0.002)."]
+    Example: ["If only these scenarios matter, the difference is +0.42 points (95% CI 0.20 to 0.64, p 0.002)."]
     """
     scenarios: int
     """Scenarios with results on both sides; each counts once. Example: 20"""

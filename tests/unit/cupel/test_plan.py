@@ -7,7 +7,8 @@ import pytest
 
 from cupel import plan_comparison
 from cupel.client import Client
-from cupel.commands.plan import spread_of_run
+from cupel.columns import RunColumn
+from cupel.commands.plan import Pair, spread_of_run
 from cupel.errors import ApiProblem, UsageError
 from cupel.json_types import Json
 from cupel.session import Session
@@ -96,6 +97,33 @@ def test_it_is_estimated_from_two_targets_of_a_run(cupel: Cupel, cloud: Settings
     assert document["pilotScenarios"] == 8
 
 
+_COLUMNS = [RunColumn(target, target, prompt) for target in ("one", "two") for prompt in ("plain", "brief")]
+
+
+@pytest.mark.parametrize(
+    ("columns", "pair", "baseline", "compared"),
+    [
+        (_COLUMNS, Pair(), ("one", "plain"), ("two", "plain")),
+        (_COLUMNS, Pair(model="one"), ("two", "plain"), ("one", "plain")),
+        (_COLUMNS, Pair(prompt="brief"), ("one", "brief"), ("two", "brief")),
+        (_COLUMNS, Pair(prompt="brief", against_prompt="plain"), ("one", "plain"), ("one", "brief")),
+        (_COLUMNS, Pair("two", "two", "plain"), ("two", "brief"), ("two", "plain")),
+        (_COLUMNS[:2], Pair(), ("one", "plain"), ("one", "brief")),
+        ([_COLUMNS[0], _COLUMNS[3]], Pair(), ("one", "plain"), ("two", "brief")),
+    ],
+)
+def test_two_columns_are_compared_that_differ_in_one_thing_if_there_are_any(
+    columns: list[RunColumn], pair: Pair, baseline: tuple[str, str], compared: tuple[str, str]
+) -> None:
+    assert [(each.target, each.prompt) for each in pair.in_run(columns)] == [baseline, compared]
+
+
+def test_it_is_estimated_from_two_prompts_of_one_target(cupel: Cupel, cloud: Settings) -> None:
+    run = run_of("def_shared", "+-++--++" + "++--+-+-", prompt_ids=("plain", "brief"))
+    document = json.loads(cupel("plan", "--effect", "0.1", "--run", run.id, "--json").stdout)
+    assert document["varianceBetweenScenarios"] == pytest.approx(4.875 / 3.822322)
+
+
 def test_repeats_tell_noise_from_differences(cupel: Cupel, cloud: Settings) -> None:
     run = run_of("def_shared", "+-", models=("sim/steady", "sim/bold"), repeats=2)
     document = json.loads(cupel("plan", "--effect", "0.1", "--run", run.id, "--json").stdout)
@@ -134,7 +162,7 @@ class RunWithPersonas:
 
 def test_personas_average_noise_out_as_repeats_do() -> None:
     session = Session(connect=lambda: pytest.fail("another client"))
-    found = spread_of_run(session, cast(Client, RunWithPersonas()), "run_1", None, None, None)
+    found = spread_of_run(session, cast(Client, RunWithPersonas()), "run_1", Pair(), None)
     assert (found.metric, found.personas) == ("DECISION", 3)
     assert found.differences.within == 3.0
     assert found.differences.between == pytest.approx(2.5 * 9 / 5.3800532 - 3 / 6)
@@ -144,7 +172,8 @@ def test_personas_average_noise_out_as_repeats_do() -> None:
     ("arguments", "message"),
     [
         (["--model", "sim/none"], "--model: the run has no target 'sim/none'; it has sim/steady"),
-        ([], "the run has a single target: name a run with two, or give --spread"),
+        (["--prompt", "a"], "--prompt: the run has no prompt 'a'; it has none"),
+        ([], "the run has nothing to compare: name a run with two targets or prompts, or give --spread"),
         (["--spread", "1"], "--spread: is estimated from --run; give one of them"),
     ],
 )

@@ -109,6 +109,17 @@ def test_warnings_about_a_definition_are_printed(api: FakeApi, cupel: Cupel, mat
     assert "warning: content.dimensions.0: no placeholder uses it" in cupel("run", matrix, "--models", SIMULATED).stderr
 
 
+@pytest.mark.parametrize("command", [["run", "{file}", "--models", SIMULATED], ["definitions", "create", "{file}"]])
+def test_rows_of_a_table_that_nothing_checks_are_a_warning(cupel: Cupel, tmp_path: Path, command: list[str]):
+    (tmp_path / "questions.csv").write_text("question,answer\nWho?,Me\nWhat?,\n,\nWhere?,\n")
+    file = tmp_path / "eval.yaml"
+    file.write_text("name: Support\nscenarios: questions.csv\n")
+    answered = cupel(*(part.format(file=file) for part in command))
+    unchecked = "expected answer: there is none, so nothing checks the answer"
+    assert f"warning: questions.csv row 2 (line 3) and 1 more: {unchecked}" in answered.stderr
+    assert "warning: questions.csv row 3 (line 4): row: it is empty" in answered.stderr
+
+
 def test_an_existing_definition_is_run_by_its_id(api: FakeApi, cupel: Cupel):
     cupel("run", "def_7", "--models", SIMULATED)
     assert api.bodies("POST", "/runs")[0]["definitionId"] == "def_7"

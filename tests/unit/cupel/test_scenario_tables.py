@@ -53,10 +53,21 @@ def test_scenarios_may_be_a_table(folder: Path) -> None:
 )
 def test_scenarios_of_a_table_without_an_id_have_no_name(folder: Path, name: str, text: str) -> None:
     (folder / name).write_text(text)
-    found = scenarios(folder, f"scenarios: {name}")
+    found = scenarios(folder, f"content: {{assertions: [{{type: icontains, value: e}}]}}\nscenarios: {name}")
     assert [(each["name"], each["prompt"]) for each in found] == [("", "Who?"), ("", "What?")]
     evaluation = cupel.evaluate(folder / "eval.yaml", ["sim/echo"])
     assert [result.messages[0].content for result in evaluation.results] == ["Who?", "What?"]
+
+
+def test_a_row_without_an_answer_is_a_warning_unless_something_else_checks_it(folder: Path) -> None:
+    (folder / "rows.csv").write_text("question,answer\nWho?,Me\nWhat?,\n")
+    file = folder / "eval.yaml"
+    file.write_text("name: Support\nscenarios: rows.csv\n")
+    with pytest.warns(UserWarning, match=r"^rows.csv row 2 \(line 3\): expected answer: there is none"):
+        cupel.evaluate(file, ["sim/echo"])
+    for checks in ("assertions: [{type: icontains, value: e}]", "decision: {pattern: '([1-5])'}"):
+        file.write_text(f"name: Support\ncontent: {{{checks}}}\nscenarios: rows.csv\n")
+        cupel.evaluate(file, ["sim/echo"])
 
 
 def test_json_lines_are_a_table_too(folder: Path) -> None:

@@ -92,7 +92,7 @@ def further_sentences(evidence: Evidence, own: OwnDifference | None, errors_fail
         interval = own.interval and _interval(evidence, own.interval, evidence.alpha)
         figures = ", ".join(_present([interval, f"p {format_p(own.p)}"]))
         sentences.append(
-            f"On exactly these scenarios, the difference is {_signed(evidence, own.difference)} ({figures})."
+            f"If only these scenarios matter, the difference is {_signed(evidence, own.difference)} ({figures})."
         )
     if errors_fail is not None:
         sentences.append(f"With errored conversations as failures, the difference is {_signed(evidence, errors_fail)}.")

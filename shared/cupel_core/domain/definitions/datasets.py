@@ -6,6 +6,9 @@ from typing import Any
 
 from cupel_core.base.deferred import dataclass
 
+EXPECTED_ANSWER = "expected answer"
+"""An import's report has a note of this for each row that nothing checks."""
+
 
 class DatasetFormat(StrEnum):
     INSPECT = "inspect"

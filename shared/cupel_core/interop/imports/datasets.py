@@ -5,7 +5,7 @@ from sys import maxsize
 from typing import Any, NamedTuple
 
 from cupel_core.domain.conversations.model_request import MessageRole
-from cupel_core.domain.definitions.datasets import DatasetFormat, DatasetOptions, DatasetScorer
+from cupel_core.domain.definitions.datasets import EXPECTED_ANSWER, DatasetFormat, DatasetOptions, DatasetScorer
 from cupel_core.domain.definitions.drafts import DefinitionDraft, ImportedSuite, ImportReport
 from cupel_core.domain.definitions.scenarios import MAX_SCENARIOS, Scenario
 from cupel_core.domain.scoring.assertion_rules import AssertionIssue, assertion_issues
@@ -137,7 +137,7 @@ def _scenarios(
             scenario = replace(scenario, name=name)
         _check(scenario, where, fields, reader.columns)
         if not scenario.assertions and not options.has_checks:
-            notes.skip(where, "expected answer", "there is none, so nothing checks the answer")
+            notes.skip(where, EXPECTED_ANSWER, "there is none, so nothing checks the answer")
         yield where, scenario
 
 

@@ -260,7 +260,7 @@ def test_errors_that_hide_failures_are_told_by_the_difference_with_errors_as_fai
 def test_notes_say_what_follows_for_these_scenarios_and_from_errors():
     row = compare_one(["++++"] * 6, ["++--"] * 5 + ["+--e"])
     these, errors = row.notes
-    assert these.startswith("On exactly these scenarios, the difference is −52.8 percentage points (95% CI −")
+    assert these.startswith("If only these scenarios matter, the difference is −52.8 percentage points (95% CI −")
     assert these.endswith("p < 0.001).")
     assert errors == "With errored conversations as failures, the difference is −54.2 percentage points."
     assert compare_one(["1", "2", "3", "4", "5"], ["2", "2", "3", "4", "5"]).notes == ()
